@@ -1,0 +1,73 @@
+// What every search is given and gives back: limits, a cancel flag with live counters, and the result.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace unjam {
+
+// Shared with another Python thread, which reads the counters and may set `cancelled`.
+struct Control {
+  std::atomic<bool> cancelled{false};
+  std::atomic<std::uint64_t> expanded{0};
+  std::atomic<std::uint64_t> generated{0};
+  std::atomic<std::uint32_t> depth{0};  // the layer (breadth-first) or bound (IDA*) being searched
+};
+
+struct Limits {
+  double seconds;        // infinity: no limit
+  std::uint64_t nodes;   // generated; the largest value: no limit
+  std::uint64_t bytes;   // of search memory; the largest value: no limit
+};
+
+// A move is (cell of the piece, where that cell's content goes); -1 when a car leaves. See unjam/puzzles/grid.py.
+using Moves = std::vector<std::pair<int, int>>;
+
+struct Result {
+  std::string outcome;  // "optimal", "unsolvable" or "bounded"
+  std::string reason;   // bounded: "seconds", "nodes", "bytes" or "cancelled"
+  int length = -1;      // optimal only
+  int lower = 0;        // proven
+  int upper = -1;       // -1: no solution known
+  Moves moves;
+  std::uint64_t expanded = 0;
+  std::uint64_t generated = 0;
+  std::uint64_t peak_states = 0;
+  std::uint64_t peak_bytes = 0;
+  std::vector<std::uint64_t> profile;
+};
+
+// Counts nodes and says when to stop. Call `poll` once for every few thousand nodes: it costs a clock reading.
+class Meter {
+ public:
+  Meter(const Limits& limits, Control& control)
+      : limits_(limits), control_(control), start_(std::chrono::steady_clock::now()) {}
+
+  std::uint64_t expanded = 0;
+  std::uint64_t generated = 0;
+
+  // The reason to stop, or nullptr.
+  const char* poll(std::uint32_t depth) {
+    control_.expanded.store(expanded, std::memory_order_relaxed);
+    control_.generated.store(generated, std::memory_order_relaxed);
+    control_.depth.store(depth, std::memory_order_relaxed);
+    if (control_.cancelled.load(std::memory_order_relaxed)) return "cancelled";
+    if (generated >= limits_.nodes) return "nodes";
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    if (elapsed.count() >= limits_.seconds) return "seconds";
+    return nullptr;
+  }
+
+  bool affords(std::uint64_t bytes) const { return bytes <= limits_.bytes; }
+
+ private:
+  Limits limits_;
+  Control& control_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+}  // namespace unjam

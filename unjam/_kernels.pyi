@@ -1,0 +1,143 @@
+"""Integers in, integers out. Cells are ``row * width + column``; a move is (cell, to), see unjam/puzzles/grid.py.
+
+Every search releases the GIL, keeps within its limits and returns a Result; ``board`` lists for klotski, rush and
+parkout hold a piece index (from 0), EMPTY or WALL for each cell. The ``check_`` functions share no code with the
+searches: they replay moves on the plain grid and return "" when the moves are legal and end at the goal, else the
+reason why not.
+"""
+
+from collections.abc import Sequence
+
+EMPTY: int  # -1
+WALL: int  # -2
+
+class Control:
+    """Live counters of a running search, and its cancel flag; made to be used from another thread."""
+
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+    @property
+    def expanded(self) -> int: ...
+    @property
+    def generated(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+
+class Limits:
+    """Infinity seconds and 2**64 - 1 nodes or bytes mean no limit."""
+
+    def __init__(self, seconds: float, nodes: int, bytes: int) -> None: ...
+
+class Result:
+    """``outcome`` is "optimal", "unsolvable" or "bounded"; ``length`` and ``upper`` are -1 where not known."""
+
+    outcome: str
+    reason: str  # bounded: "seconds", "nodes", "bytes" or "cancelled"
+    length: int
+    lower: int
+    upper: int
+    moves: list[tuple[int, int]]
+    expanded: int
+    generated: int
+    peak_states: int
+    peak_bytes: int
+    profile: list[int]
+
+def supports_v3() -> bool: ...
+
+# board[cell] is the goal cell of what lies there, the blank included; so the goal is the identity and blank_goal
+# is the cell (and the name) of the blank. algorithm: bfs, astar, idastar; heuristic: manhattan, linear-conflict,
+# walking-distance, or none with bfs.
+def tiles(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    blank_goal: int,
+    metric: str,
+    algorithm: str,
+    heuristic: str,
+    limits: Limits,
+    control: Control,
+) -> Result: ...
+def check_tiles(
+    width: int, height: int, board: Sequence[int], blank_goal: int, metric: str, moves: Sequence[tuple[int, int]]
+) -> str: ...
+
+# classes[piece]: pieces of one class are interchangeable. gates: cells that only pieces of gate_classes may cover.
+# goal: (class, cell) pairs: some piece of that class has its first cell in row-major order at that cell; all must hold.
+# algorithm: bfs, astar, idastar.
+def klotski(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    classes: Sequence[int],
+    gates: Sequence[int],
+    gate_classes: Sequence[int],
+    goal: Sequence[tuple[int, int]],
+    metric: str,
+    algorithm: str,
+    limits: Limits,
+    control: Control,
+) -> Result: ...
+def check_klotski(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    classes: Sequence[int],
+    gates: Sequence[int],
+    gate_classes: Sequence[int],
+    goal: Sequence[tuple[int, int]],
+    metric: str,
+    moves: Sequence[tuple[int, int]],
+) -> str: ...
+
+# goal_cell: where the primary's first cell in row-major order must be.
+def rush(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    primary: int,
+    goal_cell: int,
+    metric: str,
+    algorithm: str,
+    limits: Limits,
+    control: Control,
+) -> Result: ...
+def check_rush(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    primary: int,
+    goal_cell: int,
+    metric: str,
+    moves: Sequence[tuple[int, int]],
+) -> str: ...
+
+# noses[piece]: 0 up, 1 right, 2 down, 3 left. fixed[piece]: cannot move and need not leave.
+# opens, closes: for each edge slot (top left to right, right top to bottom, bottom left to right, left top to bottom;
+# 2 * (width + height) slots) the exit is open while opens <= cars that have left < closes.
+# prune: a car that can leave now leaves now and nothing else is tried.
+def parkout(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    noses: Sequence[int],
+    fixed: Sequence[bool],
+    opens: Sequence[int],
+    closes: Sequence[int],
+    prune: bool,
+    algorithm: str,
+    limits: Limits,
+    control: Control,
+) -> Result: ...
+def check_parkout(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    noses: Sequence[int],
+    fixed: Sequence[bool],
+    opens: Sequence[int],
+    closes: Sequence[int],
+    moves: Sequence[tuple[int, int]],
+) -> str: ...
