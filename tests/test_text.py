@@ -21,7 +21,8 @@ def test_square_text_only_where_asked() -> None:
     assert read_rows("AA..", square=True) == ["AA", ".."]
     assert read_rows("AA..") == ["AA.."]
     assert read_rows(["AA.."], square=True) == ["AA.."]
-    assert read_rows("AA...", square=True) == ["AA..."]
+    with pytest.raises(ParseError, match="35 characters are no square board"):
+        read_rows("o" * 35, square=True)
 
 
 @pytest.mark.parametrize(
@@ -77,4 +78,4 @@ def test_anything_is_read_or_refused(board: object, square: bool) -> None:
         rows = read_rows(board, square=square)
     except ParseError:
         return
-    assert read_rows("/".join(rows)) == rows == read_rows(rows)
+    assert read_rows(rows, square=square) == rows == read_rows("/".join(rows))

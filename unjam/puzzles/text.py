@@ -34,8 +34,8 @@ def read_rows(
     """The rows of a board given as text (rows separated by new lines or ``/``) or as a list of rows.
 
     The rows are of one length, from 1 to ``max_side``, and hold printable characters only: no spaces, no ``/``. Empty
-    lines before and after the board are ignored. With ``square``, text without separators whose length is a square
-    number is a square board (``AA..`` is 2x2). Raises ParseError with ``field``, row and column.
+    lines before and after the board are ignored. With ``square``, text without separators is a square board (``AA..``
+    is 2x2), and a board of one row has to be given as a list. Raises ParseError with ``field``, row and column.
     """
     limit = f"a board has at most {max_cells} cells, {max_side} on a side"
     rows: Sequence[object]
@@ -44,8 +44,11 @@ def read_rows(
             raise ParseError(f"the text has {len(board):,} characters; {limit}", field=field)
         text = board.replace("\r\n", "\n").strip("\n")
         rows = text.replace("/", "\n").split("\n") if text else []
-        side = isqrt(len(text))
-        if square and len(rows) == 1 and side * side == len(text):
+        if square and len(rows) == 1:
+            side = isqrt(len(text))
+            if side * side != len(text):
+                message = f"{len(text)} characters are no square board; separate the rows by new lines or /"
+                raise ParseError(message, field=field)
             rows = [text[at : at + side] for at in range(0, len(text), side)]
     elif isinstance(board, list | tuple):
         rows = board
