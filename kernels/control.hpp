@@ -1,6 +1,7 @@
 // What every search is given and gives back: limits, a cancel flag with live counters, and the result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -62,10 +63,21 @@ class Meter {
     return nullptr;
   }
 
-  bool affords(std::uint64_t bytes) const { return bytes <= limits_.bytes; }
+  std::uint64_t nodes_left() const { return generated < limits_.nodes ? limits_.nodes - generated : 0; }
+
+  // Search memory is asked for before it is allocated; false: the budget does not allow it.
+  bool take(std::uint64_t bytes) {
+    if (bytes > limits_.bytes || bytes_ > limits_.bytes - bytes) return false;
+    bytes_ += bytes;
+    peak_bytes_ = std::max(peak_bytes_, bytes_);
+    return true;
+  }
+  void give_back(std::uint64_t bytes) { bytes_ -= bytes; }
+  std::uint64_t peak_bytes() const { return peak_bytes_; }
 
  private:
   Limits limits_;
+  std::uint64_t bytes_ = 0, peak_bytes_ = 0;
   Control& control_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -1,0 +1,183 @@
+// Sets and maps of whole states, never of their hashes: an optimum that rests on 64-bit luck is not proven.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace unjam {
+
+// The high bits are the good ones: tables index by them.
+inline std::uint64_t hash_of(std::uint64_t key) {
+  key *= 0x9E3779B97F4A7C15u;
+  key ^= key >> 32;
+  return key * 0xD6E8FEB86659FD93u;
+}
+
+template <std::size_t N>
+std::uint64_t hash_of(const std::array<std::uint64_t, N>& key) {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t word : key) hash = hash_of((hash ^ (hash >> 32)) + word);
+  return hash;
+}
+
+enum class Insert { present, added, full };
+
+// Open addressing with linear probing. A table starts with a few hundred bytes; a large one is cut by the top bits of
+// the hash into shards that grow on their own, so that growth needs little room beside the old table and pauses a
+// search by milliseconds. Within a shard, slots lie in the order of the hash, so that growing is one sequential pass.
+//
+//   hash: | 6 bits: shard | the rest, times the capacity, divided by 2^64: home slot |
+//
+// A slot of zero bytes is free, so no key's first slot needs to be written; the key of zero bits itself lives beside.
+template <class Slot>
+class HashTable {
+ public:
+  using Key = decltype(Slot::key);
+
+  explicit HashTable(Meter& meter) : meter_(meter) {}
+
+  std::uint64_t size() const { return size_; }
+
+  void prefetch(std::uint64_t hash) const {
+    if (shards_.empty()) return;
+    const Shard& shard = shards_[(hash >> kShift) & mask_];
+    __builtin_prefetch(shard.slots + shard.home(hash));
+  }
+
+  // The slot of the key, added if it is not there; nullptr with Insert::full when there is no memory to grow.
+  std::pair<Slot*, Insert> insert(const Key& key, std::uint64_t hash) {
+    if (key == Key{}) [[unlikely]] {
+      const Insert result = has_zero_ ? Insert::present : Insert::added;
+      size_ += !has_zero_;
+      has_zero_ = true;
+      return {&zero_, result};
+    }
+    if (shards_.empty() && !start()) return {nullptr, Insert::full};
+    Shard* shard = &shards_[(hash >> kShift) & mask_];
+    std::uint64_t at = shard->probe(key, hash);
+    if (shard->slots[at].key == key) return {&shard->slots[at], Insert::present};
+    if (shard->used == shard->grow_at) [[unlikely]] {
+      if (!grow(*shard)) return {nullptr, Insert::full};
+      shard = &shards_[(hash >> kShift) & mask_];
+      at = shard->probe(key, hash);
+    }
+    shard->slots[at].key = key;
+    ++shard->used;
+    ++size_;
+    return {&shard->slots[at], Insert::added};
+  }
+
+  // nullptr if it is not there.
+  Slot* find(const Key& key, std::uint64_t hash) {
+    if (key == Key{}) return has_zero_ ? &zero_ : nullptr;
+    if (shards_.empty()) return nullptr;
+    Shard& shard = shards_[(hash >> kShift) & mask_];
+    Slot& slot = shard.slots[shard.probe(key, hash)];
+    return slot.key == key ? &slot : nullptr;
+  }
+
+ private:
+  static constexpr int kShift = 58;
+  static constexpr std::uint64_t kShards = 64;
+  static constexpr std::uint64_t kFirst = 64;               // slots of a new table
+  static constexpr std::uint64_t kSplit = std::uint64_t{1} << 20;  // slots of a table before it is cut into shards
+
+  struct Shard {
+    Slot* slots = nullptr;
+    std::uint64_t capacity = 0;
+    std::uint64_t used = 0;
+    std::uint64_t grow_at = 0;  // 0.8 of the capacity: 3 probes for a key that is there, 13 (two cache lines) for a new one
+    bool sharded = false;
+    Pages pages;
+
+    std::uint64_t home(std::uint64_t hash) const {
+      const std::uint64_t rest = sharded ? hash << (64 - kShift) : hash;
+      return static_cast<std::uint64_t>((static_cast<unsigned __int128>(rest) * capacity) >> 64);
+    }
+    // Where the key is, or else the free slot where it belongs.
+    std::uint64_t probe(const Key& key, std::uint64_t hash) const {
+      std::uint64_t at = home(hash);
+      while (!(slots[at].key == key) && !(slots[at].key == Key{})) {
+        if (++at == capacity) at = 0;
+      }
+      return at;
+    }
+    bool allocate(std::uint64_t wanted, bool is_sharded, Meter& meter) {
+      pages = Pages::zeroed(wanted * sizeof(Slot), meter);
+      slots = static_cast<Slot*>(pages.data());
+      capacity = wanted;
+      grow_at = wanted / 5 * 4;
+      sharded = is_sharded;
+      return slots != nullptr;
+    }
+  };
+
+  bool start() {
+    std::vector<Shard> first(1);
+    if (!first[0].allocate(kFirst, false, meter_)) return false;
+    shards_ = std::move(first);
+    return true;
+  }
+
+  bool grow(Shard& shard) {
+    if (!shard.sharded && shard.capacity >= kSplit) return split();
+    Shard larger;
+    const std::uint64_t wanted = shard.sharded ? shard.capacity / 2 * 3 : shard.capacity * 2;
+    if (!larger.allocate(wanted, shard.sharded, meter_)) return false;
+    for (std::uint64_t at = 0; at < shard.capacity; ++at) put(shard.slots[at], larger);
+    shard = std::move(larger);
+    return true;
+  }
+
+  bool split() {
+    std::vector<Shard> shards(kShards);
+    for (Shard& shard : shards) {
+      if (!shard.allocate(shards_[0].capacity * 2 / kShards, true, meter_)) return false;
+    }
+    for (std::uint64_t at = 0; at < shards_[0].capacity; ++at) {
+      const Slot& slot = shards_[0].slots[at];
+      put(slot, shards[hash_of(slot.key) >> kShift]);
+    }
+    shards_ = std::move(shards);
+    mask_ = kShards - 1;
+    return true;
+  }
+
+  static void put(const Slot& slot, Shard& to) {
+    if (slot.key == Key{}) return;
+    to.slots[to.probe(slot.key, hash_of(slot.key))] = slot;
+    ++to.used;
+  }
+
+  Meter& meter_;
+  std::vector<Shard> shards_;  // none, one or kShards
+  std::uint64_t mask_ = 0;
+  std::uint64_t size_ = 0;
+  bool has_zero_ = false;
+  Slot zero_{};
+};
+
+template <class Key>
+struct SetSlot {
+  Key key;
+};
+
+template <class Key, class Value>
+struct MapSlot {
+  Key key;
+  Value value;  // zero when the key is new
+};
+
+// `Key` is std::uint64_t or std::array<std::uint64_t, N>. Insert many keys at once as bfs.hpp does: hash all, then
+// prefetch some kPrefetch keys ahead of the one that is inserted.
+template <class Key>
+using HashSet = HashTable<SetSlot<Key>>;
+template <class Key, class Value>
+using HashMap = HashTable<MapSlot<Key, Value>>;
+
+inline constexpr std::size_t kPrefetch = 30;
+
+}  // namespace unjam
