@@ -1,0 +1,49 @@
+"""The application: ``create_app`` puts routes, limits, errors and the database together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI
+
+from api import batches, errors, health, puzzles
+from api.body import BodyLimit
+from api.telemetry import RequestMetrics
+from unjam.settings import Settings, get_settings
+from unjam.store.database import database, open_engine
+
+DESCRIPTION = """
+Finds, proves and keeps the optimal move counts of sliding puzzles. The words are those of the packs: see docs/formats.md.
+Every error answer has the shape `{"error": {"code", "message", "details"}}`.
+"""
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The API over the database that the settings name, or over a private one for as long as the application runs."""
+    settings = settings or get_settings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with database(settings) as url:
+            app.state.engine = open_engine(url)
+            try:
+                yield
+            finally:
+                app.state.engine.dispose()
+
+    app = FastAPI(
+        title="unjam",
+        version=version("unjam"),
+        summary="Optimal move counts of sliding puzzles, proven and in bulk",
+        description=DESCRIPTION,
+        lifespan=lifespan,
+    )
+    app.state.settings = settings
+    errors.install(app)
+    for routes in (batches.routes, puzzles.routes, health.routes):
+        app.include_router(routes)
+    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    app.add_middleware(RequestMetrics)
+    return app

@@ -1,0 +1,175 @@
+"""Batches: order, watch, fetch, cancel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from itertools import islice
+from typing import Annotated, Any, Literal
+
+import orjson
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import StreamingResponse
+from pydantic import ValidationError
+from sqlalchemy import Engine
+from starlette.concurrency import run_in_threadpool
+
+from api import levels
+from api.body import spool
+from api.context import EngineDep, SettingsDep, announce
+from api.errors import documented
+from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage
+from unjam.store import batches
+
+NDJSON = "application/x-ndjson"
+ROWS_AT_ONCE = 500  # of a stream: one trip to the thread pool, one piece of the body
+
+routes = APIRouter(prefix="/v1/batches", tags=["batches"])
+BatchId = Annotated[int, Path(ge=1, lt=2**63, description="The batch's number.")]
+
+_order_schema = BatchOrder.model_json_schema(ref_template="#/components/schemas/{model}")
+_order_schema.pop("$defs")
+ORDER_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": _order_schema},
+            **{media: {"schema": {"type": "string"}, "example": text} for media, text in levels.EXAMPLES.items()},
+        },
+    }
+}
+
+
+@routes.post(
+    "",
+    status_code=202,
+    responses=documented(400, 413, 415, 422, 503),
+    openapi_extra=ORDER_BODY,
+)
+async def create_batch(
+    request: Request,
+    response: Response,
+    engine: EngineDep,
+    settings: SettingsDep,
+    options: Annotated[PackOptions, Query()],
+) -> Batch:
+    """Accept levels to solve.
+
+    The body is a JSON order, or a pack: JSON Lines, CSV or text. Options of a pack order go into the query. The answer
+    comes when the order is safely stored; levels the store already has answers for cost nothing.
+    """
+    media = levels.media_type(request)
+    with await spool(request) as body:
+        if media == levels.JSON:
+            order = _json_order(body.read(), request)
+            entries = levels.from_objects(order.levels)
+        else:
+            order = options.order()
+            entries = levels.from_pack(body, media, options)
+        bounded = levels.bounded(entries, settings.max_batch_levels)
+        submitted = await run_in_threadpool(
+            batches.submit,
+            engine,
+            bounded,
+            metric=order.metric,
+            budget=order.budget.budget(),
+            name=order.name,
+            algorithm=order.algorithm,
+            heuristic=order.heuristic,
+        )
+    await run_in_threadpool(announce, submitted, "bulk")
+    response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
+    return await run_in_threadpool(status, engine, submitted.batch_id)
+
+
+@routes.get("", responses=documented(422, 503))
+def list_batches(
+    engine: EngineDep,
+    before: Annotated[int | None, Query(ge=1, lt=2**63, description="Only batches with a smaller number.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+) -> BatchList:
+    """All batches, the newest first."""
+    found = batches.list_batches(engine, before=before, limit=limit + 1)
+    page = [Batch.model_validate(one) for one in found[:limit]]
+    return BatchList(batches=page, next=page[-1].id if len(found) > limit else None)
+
+
+@routes.get("/{batch_id}", responses=documented(404, 422, 503))
+def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
+    """How far a batch is."""
+    return status(engine, batch_id)
+
+
+@routes.delete("/{batch_id}", responses=documented(404, 422, 503))
+def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
+    """Cancel a batch: what is solved stays, the rest is dropped. Cancelling twice, or too late, changes nothing."""
+    status(engine, batch_id)
+    batches.cancel(engine, batch_id)
+    return status(engine, batch_id)
+
+
+@routes.get(
+    "/{batch_id}/results",
+    response_model=ResultPage,
+    responses={
+        200: {
+            "description": "A page of results, or all of them as NDJSON.",
+            "content": {NDJSON: {"schema": {"type": "string"}, "example": '{"index":0,"outcome":"optimal","length":2}\n'}},
+        },
+        **documented(404, 422, 503),
+    },
+)
+def get_results(
+    engine: EngineDep,
+    batch_id: BatchId,
+    after: Annotated[int, Query(ge=-1, lt=2**63, description="Only levels after this index.")] = -1,
+    limit: Annotated[
+        int | None, Query(ge=1, description="Rows at most: 100 and at most 10,000 a page; a stream has no limit.")
+    ] = None,
+    format: Annotated[Literal["json", "ndjson"] | None, Query(description="Overrides Accept.")] = None,
+    accept: Annotated[str, Header()] = "",
+) -> Response:
+    """Results in the batch's order, as far as they are known; levels that wait have the outcome null.
+
+    With `Accept: application/x-ndjson` or `?format=ndjson`, all rows are streamed, one JSON object a line.
+    """
+    status(engine, batch_id)
+    if format == "ndjson" or (format is None and NDJSON in accept):
+        rows = batches.results(engine, batch_id, after=after, limit=limit)
+        return StreamingResponse(_lines(rows), media_type=NDJSON)
+    limit = min(limit or 100, 10_000)
+    page = list(batches.results(engine, batch_id, after=after, limit=limit + 1))
+    more = page[limit - 1]["index"] if len(page) > limit else None
+    return Response(orjson.dumps({"results": page[:limit], "next": more}), media_type=levels.JSON)
+
+
+def status(engine: Engine, batch_id: int) -> Batch:
+    """The batch, or 404."""
+    return Batch.of(batches.status(engine, batch_id))
+
+
+def _json_order(body: bytes, request: Request) -> BatchOrder:
+    if request.query_params:
+        problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
+        raise RequestValidationError([problem])
+    try:
+        return BatchOrder.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(
+            [{**one, "loc": ("body", *one["loc"])} for one in error.errors(include_input=False, include_context=False)]
+        ) from None
+
+
+async def _lines(rows: Iterator[dict[str, Any]]) -> AsyncIterator[bytes]:
+    """Rows as NDJSON; closes the query also when the client goes away."""
+
+    def piece() -> bytes:
+        return b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in islice(rows, ROWS_AT_ONCE))
+
+    try:
+        while lines := await run_in_threadpool(piece):
+            yield lines
+    finally:
+        close = getattr(rows, "close", None)
+        if close:
+            close()

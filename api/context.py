@@ -1,0 +1,40 @@
+"""What routes get from the application."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import structlog
+from fastapi import Depends, Request
+from sqlalchemy import Engine
+
+from unjam.settings import Settings
+from unjam.store.batches import Submitted
+from worker import tasks
+
+log = structlog.get_logger(__name__)
+
+
+def engine(request: Request) -> Engine:
+    """The application's database engine."""
+    return cast(Engine, request.app.state.engine)
+
+
+def settings(request: Request) -> Settings:
+    """The application's settings."""
+    return cast(Settings, request.app.state.settings)
+
+
+EngineDep = Annotated[Engine, Depends(engine)]
+SettingsDep = Annotated[Settings, Depends(settings)]
+
+
+def announce(submitted: Submitted, queue: str) -> None:
+    """Tell the workers that chunks are ready.
+
+    A lost announcement is harmless: the chunks are committed, and the reconciler announces them again.
+    """
+    try:
+        tasks.announce(submitted.chunks, queue)
+    except Exception as error:  # whatever the broker's client raises: the order is accepted all the same
+        log.warning("chunks not announced; the reconciler will", batch=submitted.batch_id, error=repr(error))

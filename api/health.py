@@ -1,0 +1,64 @@
+"""Whether the process lives, whether it can serve, and its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import redis
+import structlog
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from sqlalchemy import Engine, text
+
+from api.context import EngineDep, SettingsDep
+from api.errors import ApiError, documented
+from api.schemas import Health
+from api.telemetry import REGISTRY
+
+TIMEOUT = 2.0  # seconds that Redis may take to answer a ping
+
+log = structlog.get_logger(__name__)
+routes = APIRouter(tags=["service"])
+
+
+@routes.get("/healthz")
+async def healthz() -> Health:
+    """The process answers. Asks nothing else, so that a slow database makes nobody restart it."""
+    return Health(status="ok")
+
+
+@routes.get("/readyz", responses=documented(503))
+def readyz(engine: EngineDep, settings: SettingsDep) -> Health:
+    """Postgres and Redis answer. Redis is only asked where one is configured: without it, workers find work by polling."""
+    checks = {"postgres": _check("postgres", lambda: _ask_postgres(engine))}
+    if settings.redis_url:
+        url = settings.redis_url
+        checks["redis"] = _check("redis", lambda: _ask_redis(url))
+    if any(result != "ok" for result in checks.values()):
+        raise ApiError(503, "not_ready", "A service this API needs does not answer.", **checks)
+    return Health(status="ready", checks=checks)
+
+
+@routes.get("/metrics", response_class=Response)
+def metrics() -> Response:
+    """Request counts and durations, for Prometheus."""
+    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+def _check(service: str, ask: Callable[[], None]) -> str:
+    try:
+        ask()
+    except Exception as error:  # whatever the driver raises: the answer is "not ready", the log says why
+        log.warning("not ready", service=service, error=repr(error))
+        return "unavailable"
+    return "ok"
+
+
+def _ask_postgres(engine: Engine) -> None:
+    with engine.connect() as connection:
+        connection.execute(text("SELECT 1"))
+
+
+def _ask_redis(url: str) -> None:
+    with redis.Redis.from_url(url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT) as client:
+        client.ping()

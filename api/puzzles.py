@@ -1,0 +1,88 @@
+"""Single puzzles: solve now, look up."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+from sqlalchemy import Engine
+from starlette.concurrency import run_in_threadpool
+
+from api import levels
+from api.batches import status
+from api.context import EngineDep, announce
+from api.errors import ApiError, documented
+from api.schemas import Found, LookupOrder, LookupResults, Result, Solved, SolveOrder, StoredPuzzle
+from unjam.store import batches, lookup
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds between two looks at the store while a client waits
+
+routes = APIRouter(prefix="/v1", tags=["puzzles"])
+
+
+@routes.post(
+    "/solve",
+    responses={
+        202: {"model": Solved, "description": "Accepted, but not solved within `wait`: the batch will have the result."},
+        **documented(400, 413, 422, 503),
+    },
+)
+async def solve(order: SolveOrder, response: Response, engine: EngineDep) -> Solved:
+    """Solve one level and wait up to `wait` seconds for the answer."""
+    deadline = monotonic() + order.wait
+    entry = levels.from_order(order)
+    submitted = await run_in_threadpool(
+        batches.submit,
+        engine,
+        [entry],
+        budget=order.budget.budget(),
+        queue="interactive",
+        algorithm=order.algorithm,
+        heuristic=order.heuristic,
+    )
+    await run_in_threadpool(announce, submitted, "interactive")
+    pause = FIRST_PAUSE
+    while (result := await run_in_threadpool(_only_result, engine, submitted.batch_id)) is None:
+        left = deadline - monotonic()
+        if left <= 0:
+            response.status_code = 202
+            response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
+            break
+        await asyncio.sleep(min(pause, left))
+        pause = min(2 * pause, LONGEST_PAUSE)
+    return Solved(batch=await run_in_threadpool(status, engine, submitted.batch_id), result=result)
+
+
+@routes.post("/lookup", response_model=LookupResults, responses=documented(400, 413, 422, 503))
+def look_up(order: LookupOrder, engine: EngineDep) -> LookupResults:
+    """What the store knows about many puzzles, in any orientation. Solves nothing."""
+    entries = list(levels.from_objects(order.puzzles))
+    asked = [(entry.puzzle, entry.metric) for entry in entries if entry.puzzle is not None]
+    answers = iter(lookup.lookup(engine, asked))
+    found = []
+    for entry in entries:
+        if entry.puzzle is None:
+            found.append(Found(index=entry.index, error=entry.error))
+        else:
+            known: list[dict[str, Any]] = next(answers)
+            found.append(Found.model_validate({"index": entry.index, "key": entry.puzzle.key.hex(), "answers": known}))
+    return LookupResults(results=found)
+
+
+@routes.get("/puzzles/{key}", responses=documented(404, 422, 503))
+def get_puzzle(
+    engine: EngineDep,
+    key: Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The puzzle's key, as results tell it.")],
+) -> StoredPuzzle:
+    """A stored puzzle in its canonical form, with its answers."""
+    found = lookup.by_key(engine, bytes.fromhex(key))
+    if found is None:
+        raise ApiError(404, "not_found", "There is no puzzle with this key.", key=key)
+    return StoredPuzzle.model_validate(found)
+
+
+def _only_result(engine: Engine, batch_id: int) -> Result | None:
+    row = next(batches.results(engine, batch_id, limit=1))
+    return Result.model_validate(row) if row["outcome"] else None

@@ -1,0 +1,257 @@
+"""What requests and answers look like; the same words as packs and results (docs/formats.md)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from unjam.search.solution import Budget, Outcome
+
+MetricName = Literal["step", "slide", "path"]
+Family = Literal["tiles", "klotski", "rush", "parkout"]
+Algorithm = Literal["bfs", "astar", "idastar"]
+Heuristic = Literal["manhattan", "linear-conflict", "walking-distance"]
+Count = Annotated[int, Field(gt=0, lt=2**63)]
+Board = str | list[str] | list[int | None] | list[list[int | None]]
+
+NO_NUL = r"^[^\x00]*$"  # Postgres keeps no NUL in a text
+LONGEST_SECONDS = 7 * 86400
+
+RUSH = {"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo", "known": {"slide": 2}}
+TILES = {"family": "tiles", "board": [[1, 2, 3], [4, 0, 6], [7, 5, 8]], "metric": "slide", "name": "two presses"}
+
+
+class Level(BaseModel):
+    """One level: the fields of a JSON Lines pack."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [RUSH, TILES]})
+
+    family: Family
+    board: Board = Field(description="The board as text, or as a list of rows.")
+    goal: Board | None = Field(None, description="tiles: a board, `blank-last` or `blank-first`; klotski: a grid.")
+    goal_mode: Literal["piece", "class"] | None = Field(None, description="klotski only.")
+    exit: str | None = Field(None, description="rush only: `right`, `left`, `top` or `bottom`.")
+    closed: str | list[str] | None = Field(None, description="parkout only: closed edges, such as `top:3`.")
+    gates: list[dict[str, Any]] | None = Field(None, description="parkout only: edges that open or close.")
+    fixed: str | list[str] | None = Field(None, description="parkout only: cars that cannot move.")
+    metric: MetricName | None = Field(None, description="What one move is; the family's default if not given.")
+    name: str | None = None
+    tags: list[str] | None = None
+    known: dict[str, int | None] | None = Field(None, description="Move counts to check, by metric.")
+
+    def fields(self) -> dict[str, Any]:
+        """The level as it was given: only the fields that were."""
+        return self.model_dump(include=set(Level.model_fields), exclude_unset=True, exclude_none=True)
+
+
+class BudgetOrder(BaseModel):
+    """What the search of one puzzle may spend."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seconds: float | None = Field(60.0, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False)
+    nodes: Count | None = Field(None, description="Generated nodes.")
+    bytes: Count | None = Field(2_000_000_000, description="Memory of the search.")
+
+    def budget(self) -> Budget:
+        """The same for ``unjam.solve``."""
+        return Budget(seconds=self.seconds, nodes=self.nodes, bytes=self.bytes)
+
+
+class SearchOrder(BaseModel):
+    """A batch order but for its levels."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(None, max_length=200, pattern=NO_NUL)
+    metric: MetricName | None = Field(None, description="For all levels; without it, each level's own or its family's.")
+    budget: BudgetOrder = Field(default_factory=BudgetOrder, description="For each puzzle.")
+    algorithm: Algorithm | None = Field(None, description="Force an algorithm.")
+    heuristic: Heuristic | None = Field(None, description="Force a heuristic.")
+
+
+class BatchOrder(SearchOrder):
+    """Levels to solve."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"examples": [{"name": "first pack", "levels": [RUSH, TILES], "budget": {"seconds": 10}}]},
+    )
+
+    levels: list[dict[str, Any]] = Field(
+        min_length=1, description="Levels. A bad one is reported among the results; the rest is solved."
+    )
+
+
+class PackOptions(BaseModel):
+    """What the query says about a pack in the body."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str | None = Field(None, max_length=200, pattern=NO_NUL)
+    metric: MetricName | None = None
+    seconds: float | None = Field(60.0, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False)
+    nodes: Count | None = None
+    bytes: Count | None = 2_000_000_000
+    algorithm: Algorithm | None = None
+    heuristic: Heuristic | None = None
+    family: Family | None = Field(None, description="The family of levels that do not name theirs.")
+    format: Literal["jsonl", "csv", "text", "lines"] | None = Field(None, description="Overrides the content type.")
+
+    def order(self) -> SearchOrder:
+        """The same as a JSON order would say it."""
+        budget = BudgetOrder(seconds=self.seconds, nodes=self.nodes, bytes=self.bytes)
+        return SearchOrder(
+            name=self.name,
+            metric=self.metric,
+            budget=budget,
+            algorithm=self.algorithm,
+            heuristic=self.heuristic,
+        )
+
+
+class SolveOrder(Level):
+    """One level to solve, now."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{**RUSH, "wait": 5, "budget": {"seconds": 5}}]}
+    )
+
+    budget: BudgetOrder = Field(default_factory=BudgetOrder)
+    algorithm: Algorithm | None = None
+    heuristic: Heuristic | None = None
+    wait: float = Field(10.0, ge=0, le=60, allow_inf_nan=False, description="Seconds to wait for the answer.")
+
+
+class LookupOrder(BaseModel):
+    """Puzzles to look up, in any orientation."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"puzzles": [RUSH, TILES]}]})
+
+    puzzles: list[dict[str, Any]] = Field(
+        min_length=1, max_length=10_000, description="Levels; `metric` asks for one metric, else all are told."
+    )
+
+
+class Batch(BaseModel):
+    """A batch and how far it is."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "id": 7,
+                    "name": "first pack",
+                    "state": "running",
+                    "levels": 2000,
+                    "done": 1200,
+                    "outcomes": {"optimal": 1190, "unsolvable": 6, "bounded": 0, "failed": 0},
+                    "bad": 4,
+                    "created": "2026-11-29T12:00:00Z",
+                    "finished": None,
+                }
+            ]
+        }
+    )
+
+    id: int
+    name: str | None
+    state: Literal["running", "done", "cancelled"]
+    levels: int = Field(description="All levels of the batch, bad entries included.")
+    done: int = Field(description="Levels with an outcome, bad entries included.")
+    outcomes: dict[str, int] = Field(description="Levels by outcome.")
+    bad: int = Field(description="Entries that are no levels; the results say why.")
+    created: datetime
+    finished: datetime | None
+
+
+class BatchList(BaseModel):
+    """Batches, the newest first."""
+
+    batches: list[Batch]
+    next: int | None = Field(description="The `before` of the next page; null on the last page.")
+
+
+class Result(BaseModel):
+    """The answer to one level, in its own letters and orientation; a bad entry has `index`, `line`, `name`, `error`."""
+
+    index: int
+    name: str | None = None
+    line: int | None = None
+    error: str | None = None
+    family: Family | None = None
+    metric: MetricName | None = None
+    key: str | None = Field(None, description="32 hexadecimal digits.")
+    outcome: Outcome | None = Field(None, description="null while the level waits.")
+    length: int | None = None
+    lower: int | None = None
+    upper: int | None = None
+    moves: list[str] | None = None
+    expanded: int | None = None
+    generated: int | None = None
+    seconds: float | None = None
+    algorithm: str | None = None
+    heuristic: str | None = None
+    reason: str | None = None
+    known: dict[str, int | None] | None = None
+    known_ok: bool | None = None
+
+
+class ResultPage(BaseModel):
+    """Results in the batch's order."""
+
+    results: list[Result]
+    next: int | None = Field(description="The `after` of the next page; null on the last page.")
+
+
+class Solved(BaseModel):
+    """A single solve: its batch, and its result once there is one."""
+
+    batch: Batch
+    result: Result | None
+
+
+class Answer(BaseModel):
+    """What the store knows about a puzzle in one metric."""
+
+    model_config = ConfigDict(extra="allow")
+
+    metric: MetricName
+    outcome: Outcome
+    length: int | None = None
+    lower: int | None = None
+    upper: int | None = None
+    moves: list[str] | None = None
+
+
+class Found(BaseModel):
+    """The stored answers to one puzzle; `answers` is empty where there are none, `error` says why an entry is no level."""
+
+    index: int
+    key: str | None = None
+    answers: list[Answer] = Field(default_factory=list)
+    error: str | None = None
+
+
+class LookupResults(BaseModel):
+    """One for each puzzle asked, in order."""
+
+    results: list[Found]
+
+
+class StoredPuzzle(BaseModel):
+    """A puzzle of the store, in its canonical form."""
+
+    key: str
+    family: Family
+    puzzle: dict[str, Any] = Field(description="The canonical puzzle as fields of a pack entry.")
+    answers: list[Answer]
+
+
+class Health(BaseModel):
+    """`ok` or `ready`, and what was checked."""
+
+    status: str
+    checks: dict[str, str] = Field(default_factory=dict)
