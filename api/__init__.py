@@ -1,1 +1,1 @@
-"""The HTTP API: a thin FastAPI application over ``unjam.store``. ``api.app.create_app`` makes it; docs/api.md describes it."""
+"""The HTTP API (docs/api.md): a thin FastAPI application over ``unjam.store``, made by ``api.app.create_app``."""

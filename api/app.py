@@ -15,7 +15,7 @@ from unjam.settings import Settings, get_settings
 from unjam.store.database import database, open_engine
 
 DESCRIPTION = """
-Finds, proves and keeps the optimal move counts of sliding puzzles. The words are those of the packs: see docs/formats.md.
+Finds, proves and keeps the optimal move counts of sliding puzzles, in the words of docs/formats.md.
 Every error answer has the shape `{"error": {"code", "message", "details"}}`.
 """
 

@@ -18,7 +18,7 @@ from api import levels
 from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
-from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage
+from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
 from unjam.store import batches
 
 NDJSON = "application/x-ndjson"
@@ -60,9 +60,10 @@ async def create_batch(
     """
     media = levels.media_type(request)
     with await spool(request) as body:
+        order: SearchOrder
         if media == levels.JSON:
-            order = _json_order(body.read(), request)
-            entries = levels.from_objects(order.levels)
+            order = json_order = _json_order(body.read(), request)
+            entries = levels.from_objects(json_order.levels)
         else:
             order = options.order()
             entries = levels.from_pack(body, media, options)
@@ -114,7 +115,7 @@ def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     responses={
         200: {
             "description": "A page of results, or all of them as NDJSON.",
-            "content": {NDJSON: {"schema": {"type": "string"}, "example": '{"index":0,"outcome":"optimal","length":2}\n'}},
+            "content": {NDJSON: {"schema": {"type": "string"}, "example": '{"index":0,"length":2}\n'}},
         },
         **documented(404, 422, 503),
     },

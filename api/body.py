@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import Any, BinaryIO, cast
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
@@ -47,7 +47,7 @@ class BodyLimit:
         return ApiError(413, "body_too_large", f"The body is over {self.limit} bytes.", limit=self.limit)
 
 
-async def spool(request: Request) -> IO[bytes]:
+async def spool(request: Request) -> BinaryIO:
     """The whole body as a file, read from its start."""
     body = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115  # the caller closes it
     try:
@@ -57,4 +57,4 @@ async def spool(request: Request) -> IO[bytes]:
         body.close()
         raise
     body.seek(0)
-    return body
+    return cast(BinaryIO, body)

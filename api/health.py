@@ -29,7 +29,7 @@ async def healthz() -> Health:
 
 @routes.get("/readyz", responses=documented(503))
 def readyz(engine: EngineDep, settings: SettingsDep) -> Health:
-    """Postgres and Redis answer. Redis is only asked where one is configured: without it, workers find work by polling."""
+    """Postgres and Redis answer. Redis is only asked where one is configured."""
     checks = {"postgres": _check("postgres", lambda: _ask_postgres(engine))}
     if settings.redis_url:
         url = settings.redis_url

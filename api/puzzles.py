@@ -25,7 +25,7 @@ routes = APIRouter(prefix="/v1", tags=["puzzles"])
 @routes.post(
     "/solve",
     responses={
-        202: {"model": Solved, "description": "Accepted, but not solved within `wait`: the batch will have the result."},
+        202: {"model": Solved, "description": "Accepted, but not solved within `wait`: ask for the batch."},
         **documented(400, 413, 422, 503),
     },
 )

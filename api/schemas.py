@@ -19,8 +19,13 @@ Board = str | list[str] | list[int | None] | list[list[int | None]]
 NO_NUL = r"^[^\x00]*$"  # Postgres keeps no NUL in a text
 LONGEST_SECONDS = 7 * 86400
 
-RUSH = {"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo", "known": {"slide": 2}}
-TILES = {"family": "tiles", "board": [[1, 2, 3], [4, 0, 6], [7, 5, 8]], "metric": "slide", "name": "two presses"}
+RUSH: dict[str, Any] = {"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo", "known": {"slide": 2}}
+TILES: dict[str, Any] = {
+    "family": "tiles",
+    "board": [[1, 2, 3], [4, 0, 6], [7, 5, 8]],
+    "metric": "slide",
+    "name": "two presses",
+}
 
 
 class Level(BaseModel):
@@ -227,7 +232,7 @@ class Answer(BaseModel):
 
 
 class Found(BaseModel):
-    """The stored answers to one puzzle; `answers` is empty where there are none, `error` says why an entry is no level."""
+    """The stored answers to one puzzle, or the reason why an entry is no level."""
 
     index: int
     key: str | None = None
