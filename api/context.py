@@ -7,9 +7,9 @@ from typing import Annotated, cast
 import structlog
 from fastapi import Depends, Request
 from sqlalchemy import Engine
+from unjam.store.batches import Submitted
 
 from unjam.settings import Settings
-from unjam.store.batches import Submitted
 from worker import tasks
 
 log = structlog.get_logger(__name__)
