@@ -272,7 +272,7 @@ def _lower(letter: str) -> str | None:
 _CANONICAL_NAMES = [chr(code) for code in range(ord("a"), 0x250) if _lower(chr(code)) == chr(code)]
 
 
-def _renamed(board: str, draw: Draw) -> str:
+def _image(board: str, draw: Draw) -> str:
     """An image of the board, its cars renamed in the order of their first cells."""
     image = "".join(draw(board))
     found = dict.fromkeys(letter.lower() for letter in image if letter not in (EMPTY, WALL))
