@@ -1,0 +1,103 @@
+"""The ``unjam`` command: its subcommands are imported when they are used."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import rich_click as click
+
+from unjam.errors import UnjamError
+
+COMMANDS = {
+    "solve": "solve",
+    "lookup": "lookup",
+    "verify": "verify",
+    "convert": "convert",
+    "submit": "batches",
+    "status": "batches",
+    "results": "batches",
+    "cancel": "batches",
+    "up": "up",
+    "worker": "service",
+    "reconcile": "service",
+    "api": "service",
+    "migrate": "database",
+    "db": "database",
+}
+PANELS = {
+    "On this machine": ["solve", "lookup", "verify", "convert"],
+    "Batches for the workers": ["submit", "status", "results", "cancel"],
+    "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
+}
+INTERRUPTED = 130
+
+
+class Refused(click.ClickException):
+    """Something that cannot be read or reached: exit code 2."""
+
+    exit_code = 2
+
+
+class Commands(click.RichGroup):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(import_module(f"cli.{COMMANDS[name]}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UnjamError as error:
+            raise Refused(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except Exception as error:
+            if message := _database_is_away(error):
+                raise Refused(message) from error
+            raise
+
+
+def _database_is_away(error: Exception) -> str | None:
+    if "sqlalchemy" not in sys.modules:
+        return None
+    from sqlalchemy.exc import OperationalError
+
+    return f"the database does not answer: {error.orig}".strip() if isinstance(error, OperationalError) else None
+
+
+def _panels(group: click.RichGroup) -> click.RichGroup:
+    for title, names in PANELS.items():
+        group = click.command_panel(title, commands=names)(group)
+    return group
+
+
+@_panels
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="unjam", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Optimal move counts of sliding puzzles: found, proven and kept.
+
+    \b
+    unjam solve levels.jsonl                    solve a pack, print a table
+    unjam solve --family rush --board ..AA/.... solve a board
+    unjam up                                    run the whole service on this machine
+
+    \b
+    Exit codes of all commands:
+      0    all is well
+      1    a level is not solved, a claimed count is wrong, or an entry is bad
+      2    the command is wrong, or something cannot be read or reached
+      130  interrupted
+    """
+
+
+def main() -> None:
+    cli(prog_name="unjam")

@@ -1,0 +1,166 @@
+"""Options that several commands share, turned into the objects they stand for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rich_click as click
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from unjam.packs import Defaults, Entry
+    from unjam.search.solution import Budget
+
+FAMILIES = ("tiles", "klotski", "rush", "parkout")
+METRICS = ("step", "slide", "path")
+ALGORITHMS = ("bfs", "astar", "idastar")
+HEURISTICS = ("manhattan", "linear-conflict", "walking-distance")
+FORMATS = ("jsonl", "csv", "text", "lines")
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object a level to standard output.")
+metric = click.option(
+    "--metric", type=click.Choice(METRICS), help="What counts as one move.  [default: as the pack or the family says]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where levels come from: a pack, standard input, or boards on the command line."""
+
+    pack: str | None
+    boards: tuple[str, ...]
+    format: str | None
+    board_column: str | None
+    defaults: Defaults
+
+    @property
+    def name(self) -> str:
+        return "--board" if self.pack is None else "standard input" if self.pack == "-" else Path(self.pack).name
+
+    @contextmanager
+    def entries(self) -> Iterator[Iterator[Entry]]:
+        """The levels, read as they are asked for."""
+        from unjam.packs import read_objects, read_pack
+
+        if self.pack is None:
+            yield read_objects(({"board": _board(board)} for board in self.boards), self.defaults)
+            return
+        with click.open_file(self.pack, "rb") as stream:
+            yield read_pack(stream, format=self.format, defaults=self.defaults, board_column=self.board_column)
+
+
+def takes_levels(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add PACK, ``--board`` and what belongs to them; the command gets them as ``source``."""
+
+    @wraps(command)
+    def with_source(
+        *args: Any,
+        pack: str | None,
+        boards: tuple[str, ...],
+        format: str | None,
+        board_column: str | None,
+        family: str | None,
+        **rest: Any,
+    ) -> Any:
+        from unjam.packs import Defaults
+        from unjam.packs.fields import PUZZLE_FIELDS, from_text
+
+        if (pack is None) == (not boards):
+            raise click.UsageError("give a PACK (- for standard input), or boards with --board")
+        said = {name: value for name in PUZZLE_FIELDS if (value := rest.pop(name)) is not None}
+        defaults = Defaults(family, from_text(said))
+        return command(*args, source=Source(pack, boards, format, board_column, defaults), **rest)
+
+    for option in reversed(_LEVELS):
+        with_source = option(with_source)
+    return with_source
+
+
+_LEVELS = (
+    click.argument("pack", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
+    click.option("--board", "boards", multiple=True, help="A board, its rows separated by /. May be given repeatedly."),
+    click.option("--family", type=click.Choice(FAMILIES), help="Family of the levels that do not name theirs."),
+    click.option("--goal", help="tiles, klotski: goal of the levels that do not say theirs, for example blank-first."),
+    click.option("--goal-mode", type=click.Choice(["piece", "class"]), help="klotski: what a letter of the goal means."),
+    click.option("--exit", help="rush: the exit, for example bottom or right:2."),
+    click.option("--closed", help="parkout: closed edges, for example top:3,left."),
+    click.option("--gates", help='parkout: gates as JSON, for example \'[{"edge": "top:3", "opens": 2}]\'.'),
+    click.option("--fixed", help="parkout: cars that cannot move, for example A,B."),
+    click.option("--format", type=click.Choice(FORMATS), help="Format of the pack.  [default: found out]"),
+    click.option("--board-column", metavar="NAME", help="CSV: the column of the boards.  [default: board]"),
+)
+
+
+class Size(click.ParamType):
+    """A number of bytes, ``500MB`` or ``2GiB``."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", str(value).strip().lower())
+        if not match:
+            self.fail(f"{value!r} is no size; write for example 500MB or 2GiB", param, ctx)
+        number, unit, binary = match.groups()
+        return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))
+
+
+def takes_search(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the budget of each level and the choice of search; the command gets ``budget``, ``algorithm``, ``heuristic``."""
+
+    @wraps(command)
+    def with_budget(*args: Any, seconds: float, nodes: int | None, memory: int, **rest: Any) -> Any:
+        from unjam.search.solution import Budget
+
+        budget: Budget = Budget(seconds=seconds, nodes=nodes, bytes=memory)
+        return command(*args, budget=budget, **rest)
+
+    for option in reversed(_SEARCH):
+        with_budget = option(with_budget)
+    return with_budget
+
+
+_SEARCH = (
+    metric,
+    click.option(
+        "--seconds", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, help="Time for a level."
+    ),
+    click.option("--nodes", type=click.IntRange(min=1), help="Generated nodes for a level.  [default: no limit]"),
+    click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
+    click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"),
+    click.option("--heuristic", type=click.Choice(HEURISTICS), help="tiles: force a heuristic."),
+)
+
+
+@contextmanager
+def open_store() -> Iterator[tuple[str, Engine]]:
+    """The configured database, or the private one: its URL and an engine on it."""
+    from unjam.settings import get_settings
+    from unjam.store.database import database, open_engine
+
+    with database(get_settings()) as url:
+        engine = open_engine(url)
+        try:
+            yield url, engine
+        finally:
+            engine.dispose()
+
+
+def is_terminal() -> bool:
+    """Whether somebody watches standard error."""
+    return sys.stderr.isatty()
+
+
+def _board(text: str) -> object:
+    from unjam.packs.fields import from_text
+
+    return from_text({"board": text}).get("board", "")

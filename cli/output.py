@@ -1,0 +1,113 @@
+"""Rows of answers as JSON Lines, CSV or text."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from io import StringIO
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any
+
+import orjson
+import rich_click as click
+
+from cli.report import answer, title
+
+ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".txt": "text"}
+FORMATS = ("jsonl", "csv", "text")
+_COLUMNS = (
+    *("index", "name", "family", "metric", "key", "outcome", "length", "lower", "upper", "moves", "expanded"),
+    *("generated", "seconds", "algorithm", "heuristic", "reason", "known", "known_ok", "line", "error"),
+)
+
+_OUTPUT = (
+    click.option("--output", type=click.Path(dir_okay=False, writable=True), help="Write to this file."),
+    click.option(
+        "--output-format", type=click.Choice(FORMATS), help="Format of the file.  [default: by its name, else jsonl]"
+    ),
+)
+
+
+def takes_output(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--output`` and ``--output-format``."""
+    for option in reversed(_OUTPUT):
+        command = option(command)
+    return command
+
+
+def format_of(path: str | None, asked: str | None) -> str:
+    """The format that was asked for, or the one that the file's name says, or JSON Lines."""
+    return asked or (ENDINGS.get(Path(path).suffix.lower(), "jsonl") if path else "jsonl")
+
+
+def encode(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[bytes]:
+    if format == "csv":
+        yield _csv(_COLUMNS)
+    write = {"jsonl": json_line, "csv": _csv_row, "text": _text}[format]
+    for row in rows:
+        yield write(row)
+
+
+def json_line(row: Mapping[str, Any]) -> bytes:
+    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[IO[bytes]]:
+    """A file that takes the place of ``path`` when all is written, and leaves no trace when it is not."""
+    target = Path(path)
+    if target.exists() and not target.is_file():  # /dev/stdout, a pipe
+        with target.open("wb") as file:
+            yield file
+        return
+    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            yield file
+            file.close()
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(file.name, 0o666 & ~umask)
+            os.replace(file.name, target)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(file.name)
+            raise
+
+
+def write_out(pieces: Iterable[bytes], path: str | None) -> None:
+    """Write to a file, or to standard output."""
+    if path is not None:
+        with replacing(path) as file:
+            file.writelines(pieces)
+    else:
+        stdout = click.get_binary_stream("stdout")
+        stdout.writelines(pieces)
+        stdout.flush()
+
+
+def _csv_row(row: Mapping[str, Any]) -> bytes:
+    return _csv([_cell(row.get(name)) for name in _COLUMNS])
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return orjson.dumps(value).decode()
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _csv(cells: Iterable[object]) -> bytes:
+    out = StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue().encode()
+
+
+def _text(row: Mapping[str, Any]) -> bytes:
+    if row.get("error"):
+        return f"line {row['line']}: {row['error']}\n".encode()
+    moves = f": {' '.join(row['moves'])}" if row.get("moves") else ""
+    return f"{title(row)}: {row['metric']} {answer(row)}{moves}\n".encode()

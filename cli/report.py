@@ -1,0 +1,146 @@
+"""What a run came to, as a table for people. Scripts read the rows themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+SHOWN = 20  # lines of each list in the table; --json has them all
+_SOLVED = ("optimal", "unsolvable")
+
+
+def answer(row: Mapping[str, Any]) -> str:
+    """The answer in a few characters: ``81``, ``unsolvable``, ``12..20``, ``12..``."""
+    outcome = row["outcome"]
+    if outcome == "optimal":
+        return str(row["length"])
+    if outcome == "bounded":
+        return f"{row['lower']}..{'' if row['upper'] is None else row['upper']}"
+    return str(outcome or "waiting")
+
+
+class Report:
+    """Counts the rows of a batch as they pass, in bounded memory."""
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.bad = Head()
+        self.wrong = Head()
+        self.open = Head()
+        self.levels = Head()
+        self.expanded = 0
+        self.generated = 0
+        self.seconds = 0.0
+
+    def count(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """The same rows, counted."""
+        for row in rows:
+            self.add(row)
+            yield row
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        if row.get("error"):
+            self.bad.add(row)
+            return
+        self.levels.add(row)
+        self.outcomes[row["outcome"] or "waiting"] += 1
+        self.expanded += row.get("expanded") or 0
+        self.generated += row.get("generated") or 0
+        self.seconds += row.get("seconds") or 0.0
+        if row.get("known_ok") is False:
+            self.wrong.add(row)
+        if row["outcome"] not in _SOLVED:
+            self.open.add(row)
+
+    @property
+    def exit_code(self) -> int:
+        return int(bool(self.open.count or self.bad.count or self.wrong.count))
+
+    def print(self, console: Console, wall: float | None = None) -> None:
+        if 0 < self.levels.count <= SHOWN:
+            console.print(_levels(self.levels.rows))
+        self._print_list(console, "not solved", self.open, _open)
+        self._print_list(console, "wrong claims", self.wrong, _wrong)
+        self._print_list(console, "bad entries", self.bad, lambda row: f"line {row['line']}: {row['error']}")
+        console.print(self._totals(wall))
+
+    def _totals(self, wall: float | None) -> Table:
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        table.add_column(justify="right")
+        table.add_column()
+        for outcome in (*_SOLVED, "bounded", "failed", "waiting"):
+            if self.outcomes[outcome]:
+                table.add_row(f"{self.outcomes[outcome]:,}", outcome)
+        if self.bad.count:
+            table.add_row(f"{self.bad.count:,}", "bad entries")
+        if self.wrong.count:
+            table.add_row(f"{self.wrong.count:,}", "wrong claims")
+        table.add_row(f"{self.expanded:,}", "nodes expanded")
+        table.add_row(f"{self.generated:,}", "nodes generated")
+        table.add_row(f"{self.seconds:,.2f} s", "searching, in all")
+        if wall is not None:
+            rate = self.levels.count / wall if wall > 0 else 0.0
+            table.add_row(f"{wall:,.2f} s", f"from start to end, {rate:,.1f} levels a second")
+        return table
+
+    @staticmethod
+    def _print_list(console: Console, title: str, rows: Head, line: Any) -> None:
+        if not rows.count:
+            return
+        console.print(Text(f"{title}:", style="bold"))
+        for row in rows.rows:
+            console.print(Text(f"  {line(row)}"), soft_wrap=True)
+        if rows.count > len(rows.rows):
+            console.print(f"  and {rows.count - len(rows.rows):,} more: see --json")
+        console.print()
+
+
+class Head:
+    """The first rows of a kind, and how many there are."""
+
+    def __init__(self) -> None:
+        self.rows: list[Mapping[str, Any]] = []
+        self.count = 0
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        self.count += 1
+        if self.count <= SHOWN:
+            self.rows.append(row)
+
+
+def title(row: Mapping[str, Any]) -> str:
+    """What to call a level: its name, or its number counted from 1."""
+    return str(row.get("name") or f"level {row['index'] + 1}")
+
+
+def _open(row: Mapping[str, Any]) -> str:
+    reason = f" ({row['reason']})" if row.get("reason") else ""
+    return f"{title(row)}: {row['outcome'] or 'waiting'} {answer(row) if row['outcome'] == 'bounded' else ''}".rstrip() + reason
+
+
+def _wrong(row: Mapping[str, Any]) -> str:
+    claim = row["known"].get(row["metric"])
+    return f"{title(row)}: {row['metric']} is {answer(row)}, not {'unsolvable' if claim is None else claim}"
+
+
+def _levels(rows: Iterable[Mapping[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for name, justify in (("level", "left"), ("family", "left"), ("metric", "left"), ("moves", "right")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("expanded", justify="right")
+    table.add_column("seconds", justify="right")
+    for row in rows:
+        table.add_row(
+            Text(title(row)),
+            row["family"],
+            row["metric"],
+            answer(row),
+            f"{row.get('expanded') or 0:,}",
+            f"{row.get('seconds') or 0:.3f}",
+        )
+    return table
