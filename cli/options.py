@@ -89,7 +89,9 @@ _LEVELS = (
     click.option("--board", "boards", multiple=True, help="A board, its rows separated by /. May be given repeatedly."),
     click.option("--family", type=click.Choice(FAMILIES), help="Family of the levels that do not name theirs."),
     click.option("--goal", help="tiles, klotski: goal of the levels that do not say theirs, for example blank-first."),
-    click.option("--goal-mode", type=click.Choice(["piece", "class"]), help="klotski: what a letter of the goal means."),
+    click.option(
+        "--goal-mode", type=click.Choice(["piece", "class"]), help="klotski: what a letter of the goal means."
+    ),
     click.option("--exit", help="rush: the exit, for example bottom or right:2."),
     click.option("--closed", help="parkout: closed edges, for example top:3,left."),
     click.option("--gates", help='parkout: gates as JSON, for example \'[{"edge": "top:3", "opens": 2}]\'.'),
@@ -132,11 +134,17 @@ def takes_search(command: Callable[..., Any]) -> Callable[..., Any]:
 _SEARCH = (
     metric,
     click.option(
-        "--seconds", type=click.FloatRange(min=0, min_open=True), default=60, show_default=True, help="Time for a level."
+        "--seconds",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60,
+        show_default=True,
+        help="Time for a level.",
     ),
     click.option("--nodes", type=click.IntRange(min=1), help="Generated nodes for a level.  [default: no limit]"),
     click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
-    click.option("--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"),
+    click.option(
+        "--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"
+    ),
     click.option("--heuristic", type=click.Choice(HEURISTICS), help="tiles: force a heuristic."),
 )
 

@@ -14,7 +14,7 @@ from typing import IO, Any
 import orjson
 import rich_click as click
 
-from cli.report import answer, title
+from cli.report import Report, answer, title
 
 ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".txt": "text"}
 FORMATS = ("jsonl", "csv", "text")
@@ -86,6 +86,19 @@ def write_out(pieces: Iterable[bytes], path: str | None) -> None:
         stdout = click.get_binary_stream("stdout")
         stdout.writelines(pieces)
         stdout.flush()
+
+
+def write_rows(
+    rows: Callable[[], Iterable[Mapping[str, Any]]], report: Report, as_json: bool, path: str | None, asked: str | None
+) -> None:
+    """Write answers to the file that was asked for and, with ``as_json``, to standard output; count them once."""
+    if path is not None:
+        write_out(encode(report.count(rows()), format_of(path, asked)), path)
+    if as_json:
+        write_out(encode(rows() if path is not None else report.count(rows()), "jsonl"), None)
+    if path is None and not as_json:
+        for _ in report.count(rows()):
+            pass
 
 
 def _csv_row(row: Mapping[str, Any]) -> bytes:

@@ -61,6 +61,17 @@ class Report:
     def exit_code(self) -> int:
         return int(bool(self.open.count or self.bad.count or self.wrong.count))
 
+    def show(self, as_json: bool, wall: float | None = None, *, moves: bool = False) -> None:
+        """Print the table; where standard output holds JSON, to standard error and only if somebody watches."""
+        console = Console(stderr=as_json)
+        if as_json and not console.is_terminal:
+            return
+        if moves:
+            for row in self.levels.rows:
+                if row.get("moves"):
+                    console.print(Text(f"{title(row)}: {' '.join(row['moves'])}"), soft_wrap=True)
+        self.print(console, wall)
+
     def print(self, console: Console, wall: float | None = None) -> None:
         if 0 < self.levels.count <= SHOWN:
             console.print(_levels(self.levels.rows))
@@ -120,7 +131,10 @@ def title(row: Mapping[str, Any]) -> str:
 
 def _open(row: Mapping[str, Any]) -> str:
     reason = f" ({row['reason']})" if row.get("reason") else ""
-    return f"{title(row)}: {row['outcome'] or 'waiting'} {answer(row) if row['outcome'] == 'bounded' else ''}".rstrip() + reason
+    return (
+        f"{title(row)}: {row['outcome'] or 'waiting'} {answer(row) if row['outcome'] == 'bounded' else ''}".rstrip()
+        + reason
+    )
 
 
 def _wrong(row: Mapping[str, Any]) -> str:

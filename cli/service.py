@@ -1,0 +1,75 @@
+"""The parts of the service, each as a process: ``unjam worker``, ``unjam reconcile``, ``unjam api``."""
+
+from __future__ import annotations
+
+import os
+
+import rich_click as click
+
+
+@click.command()
+@click.option("--processes", type=click.IntRange(min=1, max=1024), help="Processes to use.  [default: one a core]")
+@click.option(
+    "--queues", default="interactive,bulk", show_default=True, help="Queues to serve, the preferred one first."
+)
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), help="[default: UNJAM_LOG_LEVEL]"
+)
+def worker(processes: int | None, queues: str, log_level: str | None) -> None:
+    """Run a Celery worker that solves what was submitted.
+
+    Needs UNJAM_DATABASE_URL and UNJAM_REDIS_URL. TERM ends it when its present work is handed back.
+
+    \b
+    unjam worker
+    unjam worker --processes 4 --queues interactive
+    """
+    from unjam.settings import get_settings
+    from worker.app import app
+
+    app.worker_main(
+        [
+            "worker",
+            f"--concurrency={processes or os.cpu_count() or 1}",
+            f"--queues={queues}",
+            f"--loglevel={log_level or get_settings().log_level}",
+        ]
+    )
+
+
+@click.command()
+def reconcile() -> None:
+    """Announce again, for ever, the work whose worker or message was lost.
+
+    Any number of these may run: one is active at a time.
+
+    \b
+    unjam reconcile
+    """
+    from worker.reconciler import run
+
+    run()
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [default: UNJAM_API_HOST]")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on.  [default: UNJAM_API_PORT]")
+def api(host: str | None, port: int | None) -> None:
+    """Serve the HTTP API.
+
+    \b
+    unjam api
+    unjam api --host 0.0.0.0 --port 80
+    """
+    import uvicorn
+
+    from unjam.settings import get_settings
+
+    settings = get_settings()
+    uvicorn.run(
+        "api.app:create_app",
+        factory=True,
+        host=host or settings.api_host,
+        port=settings.api_port if port is None else port,
+        log_level=settings.log_level,
+    )

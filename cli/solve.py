@@ -1,0 +1,102 @@
+"""``unjam solve``: a pack or a few boards, solved by the processes of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from threading import Event
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import rich_click as click
+
+from cli.interrupt import interruptible
+from cli.options import Source, as_json, open_store, takes_levels, takes_search
+from cli.output import takes_output, write_rows
+
+if TYPE_CHECKING:
+    from cli.progress import Bar
+    from unjam.packs import Entry
+    from unjam.search.solution import Budget
+
+
+@click.command()
+@takes_levels
+@takes_search
+@click.option("--processes", type=click.IntRange(min=1, max=1024), help="Processes to use.  [default: one a core]")
+@as_json
+@takes_output
+@click.pass_context
+def solve(
+    ctx: click.Context,
+    source: Source,
+    metric: str | None,
+    budget: Budget,
+    algorithm: str | None,
+    heuristic: str | None,
+    processes: int | None,
+    as_json: bool,
+    output: str | None,
+    output_format: str | None,
+) -> None:
+    """Solve the levels of a pack, or boards, on this machine.
+
+    Answers are proven, checked and kept: a level that was solved before, in any orientation, costs nothing. Ctrl-C stops
+    and keeps what is done; the same command goes on from there.
+
+    \b
+    unjam solve levels.jsonl
+    unjam solve levels.csv --family rush --metric step --seconds 10
+    unjam solve levels.jsonl --json > answers.jsonl
+    unjam solve --family tiles --board "8 6 7/2 5 4/3 0 1"
+    """
+    from cli.progress import progress_bar
+    from cli.report import Report
+    from unjam.store import batches
+    from unjam.work import drain
+
+    began = perf_counter()
+    report = Report()
+    with interruptible() as stop, open_store() as (url, engine):
+        with progress_bar() as bar, source.entries() as entries:
+            try:
+                batch = batches.submit(
+                    engine,
+                    _until(stop, entries, bar),
+                    metric=metric,
+                    budget=budget,
+                    queue="bulk",
+                    name=source.name,
+                    algorithm=algorithm,
+                    heuristic=heuristic,
+                )
+            except KeyboardInterrupt:
+                ctx.exit(_interrupted("while reading the pack: nothing was solved yet"))
+            if batch.new and not stop.is_set():
+                drain(url, batch.batch_id, processes or os.cpu_count() or 1, _shows(bar, batch.levels), stop.is_set)
+        if stop.is_set():
+            status = batches.status(engine, batch.batch_id)
+            if status.state == "running":
+                batches.cancel(engine, batch.batch_id)
+                ctx.exit(_interrupted(f"{status.done:,} of {status.levels:,} levels are done and kept"))
+        wall = perf_counter() - began
+        write_rows(lambda: batches.results(engine, batch.batch_id), report, as_json, output, output_format)
+    report.show(as_json, wall, moves=source.pack is None)
+    ctx.exit(report.exit_code)
+
+
+def _until(stop: Event, entries: Iterator[Entry], bar: Bar) -> Iterator[Entry]:
+    for entry in entries:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        bar.show("reading", entry.index + 1)
+        yield entry
+
+
+def _shows(bar: Bar, total: int) -> Callable[[int], None]:
+    return lambda done: bar.show("solving", done, total)
+
+
+def _interrupted(what: str) -> int:
+    click.echo(f"interrupted: {what}; the same command goes on from there", err=True)
+    return 130

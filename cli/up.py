@@ -1,0 +1,121 @@
+"""``unjam up``: the whole service on one machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from time import monotonic
+
+import rich_click as click
+
+from cli.interrupt import interruptible
+
+STARTUP_SECONDS = 5.0  # a part that ends sooner than this is broken; later, it is started again
+STOP_SECONDS = 30.0
+
+
+@click.command()
+@click.option("--processes", type=click.IntRange(min=1, max=1024), help="Solving processes.  [default: one a core]")
+@click.option("--host", help="Address of the API.  [default: UNJAM_API_HOST]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port of the API.  [default: UNJAM_API_PORT]")
+@click.pass_context
+def up(ctx: click.Context, processes: int | None, host: str | None, port: int | None) -> None:
+    """Run the whole service on this machine: worker, reconciler and API.
+
+    Starts a private Postgres and Redis where none is configured. Ctrl-C stops everything; accepted work is kept and goes
+    on at the next start.
+
+    \b
+    unjam up
+    unjam up --port 8080 --processes 2
+    """
+    from unjam.settings import get_settings
+    from unjam.store.database import database
+    from unjam.store.redis import broker
+
+    settings = get_settings()
+    host, port = host or settings.api_host, port or settings.api_port
+    worker = ["worker", *([f"--processes={processes}"] if processes else [])]
+    commands = {"worker": worker, "reconcile": ["reconcile"], "api": ["api", f"--host={host}", f"--port={port}"]}
+    with interruptible() as stop, database(settings) as database_url, broker(settings) as redis_url:
+        environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "UNJAM_REDIS_URL": redis_url}
+        with _parts(commands, environment) as parts:
+            address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
+            if _answers(f"{address}/healthz", stop, parts):
+                click.echo(f"API       {address}  (try {address}/docs)")
+                click.echo(f"database  {database_url}")
+                click.echo(f"broker    {redis_url}")
+                click.echo("unjam is up; Ctrl-C stops it")
+            broken = _watch(parts, stop)
+            click.echo("stopping", err=True)
+    click.echo("stopped", err=True)
+    ctx.exit(1 if broken else 0)
+
+
+class _Part:
+    """One child process, in a session of its own: Ctrl-C is for us, and we stop it."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str]) -> None:
+        self.name = name
+        self._command = [sys.executable, "-P", "-m", "cli", *command]
+        self._environment = environment
+        self.start()
+
+    def start(self) -> None:
+        self.started = monotonic()
+        self.process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
+
+    def stop(self, deadline: float) -> None:
+        try:
+            self.process.wait(max(0.1, deadline - monotonic()))
+        except subprocess.TimeoutExpired:
+            click.echo(f"{self.name} does not stop: killed", err=True)
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+@contextmanager
+def _parts(commands: dict[str, list[str]], environment: dict[str, str]) -> Iterator[list[_Part]]:
+    parts: list[_Part] = []
+    try:
+        for name, command in commands.items():
+            parts.append(_Part(name, command, environment))
+        yield parts
+    finally:
+        for part in parts:
+            if part.process.poll() is None:
+                part.process.terminate()
+        deadline = monotonic() + STOP_SECONDS
+        for part in parts:
+            part.stop(deadline)
+
+
+def _answers(url: str, stop: Event, parts: list[_Part]) -> bool:
+    """Wait until the API answers; false if that is no longer to be expected."""
+    while all(part.process.poll() is None for part in parts):
+        try:
+            with urllib.request.urlopen(url, timeout=1):
+                return True
+        except OSError:
+            if stop.wait(0.1):
+                return False
+    return False
+
+
+def _watch(parts: list[_Part], stop: Event) -> bool:
+    """Keep the parts running until we are told to stop; true if one of them cannot be kept running."""
+    while not stop.wait(0.2):
+        for part in parts:
+            if (code := part.process.poll()) is not None:
+                if monotonic() - part.started < STARTUP_SECONDS:
+                    click.echo(f"{part.name} ended with code {code} as soon as it was started", err=True)
+                    return True
+                click.echo(f"{part.name} ended with code {code}: started again", err=True)
+                part.start()
+    return False
