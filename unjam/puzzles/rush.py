@@ -18,7 +18,7 @@ PRIMARY = "A"
 EMPTY_INDEX, WALL_INDEX = -1, -2  # in ``Rush.grid``, beside the indices of cars
 
 # Names of the cars in canonical forms: no o and no x, and as many as 128 cells can hold beside the primary.
-NAMES = "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwyz0123456789ÀÁÂÃÄ"
+NAMES = "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwyz0123456789ÀÁÂÃ"
 
 
 class Car(NamedTuple):
@@ -204,22 +204,22 @@ class Rush(Puzzle):
 
 
 def _read_car(letter: str, cells: list[int], width: int, size: int) -> Car:
-    first, last = cells[0], cells[-1]
+    first = cells[0]
     if not letter.isalnum():
         message = f"{letter!a} is no car; use letters and digits, . or o for empty, x for a wall"
         raise ParseError(message, **place(first, width), field="board")
     if len(cells) == 1:
         raise ParseError(f"car {letter} has one cell; a car has two or more", **place(first, width), field="board")
     row, column = divmod(first, width)
-    if last // width == row:
-        stride, low, high = 1, row * width, (row + 1) * width - len(cells)
-    else:
+    if (cells[1] - first) % width == 0:
         stride, low, high = width, column, size - width + column - (len(cells) - 1) * width
+    else:
+        stride, low, high = 1, row * width, (row + 1) * width - len(cells)
     for cell, expected in zip(cells, count(first, stride), strict=False):
-        if cell != expected:
+        if cell != expected or (stride != width and cell // width != row):
             in_line = all(other // width == row for other in cells) or all(other % width == column for other in cells)
-            what = "is broken" if in_line else "is bent"
-            raise ParseError(f"car {letter} {what}: this cell", **place(cell, width), field="board")
+            what = "is broken: this cell is apart" if in_line else "is bent: this cell is out of line"
+            raise ParseError(f"car {letter} {what}", **place(cell, width), field="board")
     return Car(letter, first, len(cells), stride, low, high)
 
 
