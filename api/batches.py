@@ -18,7 +18,7 @@ from api import levels
 from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
-from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
+from api.schemas import Batch, BatchList, BatchOrder, BatchSummary, PackOptions, ResultPage, SearchOrder
 from unjam.store import batches
 
 NDJSON = "application/x-ndjson"
@@ -85,14 +85,10 @@ async def create_batch(
 
 @routes.get("", responses=documented(422, 503))
 def list_batches(
-    engine: EngineDep,
-    before: Annotated[int | None, Query(ge=1, lt=2**63, description="Only batches with a smaller number.")] = None,
-    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    engine: EngineDep, limit: Annotated[int, Query(ge=1, le=10_000, description="Batches at most.")] = 100
 ) -> BatchList:
-    """All batches, the newest first."""
-    found = batches.list_batches(engine, before=before, limit=limit + 1)
-    page = [Batch.model_validate(one) for one in found[:limit]]
-    return BatchList(batches=page, next=page[-1].id if len(found) > limit else None)
+    """Batches, the newest first."""
+    return BatchList(batches=[BatchSummary.model_validate(one) for one in batches.list_batches(engine, limit)])
 
 
 @routes.get("/{batch_id}", responses=documented(404, 422, 503))
@@ -104,7 +100,6 @@ def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
 @routes.delete("/{batch_id}", responses=documented(404, 422, 503))
 def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     """Cancel a batch: what is solved stays, the rest is dropped. Cancelling twice, or too late, changes nothing."""
-    status(engine, batch_id)
     batches.cancel(engine, batch_id)
     return status(engine, batch_id)
 
@@ -134,10 +129,10 @@ def get_results(
 
     With `Accept: application/x-ndjson` or `?format=ndjson`, all rows are streamed, one JSON object a line.
     """
-    status(engine, batch_id)
     if format == "ndjson" or (format is None and NDJSON in accept):
-        rows = batches.results(engine, batch_id, after=after, limit=limit)
-        return StreamingResponse(_lines(rows), media_type=NDJSON)
+        return StreamingResponse(
+            _lines(batches.results(engine, batch_id, after=after, limit=limit)), media_type=NDJSON
+        )
     limit = min(limit or 100, 10_000)
     page = list(batches.results(engine, batch_id, after=after, limit=limit + 1))
     more = page[limit - 1]["index"] if len(page) > limit else None
@@ -145,8 +140,8 @@ def get_results(
 
 
 def status(engine: Engine, batch_id: int) -> Batch:
-    """The batch, or 404."""
-    return Batch.of(batches.status(engine, batch_id))
+    """The batch; raises NoSuchBatch."""
+    return Batch.model_validate(batches.status(engine, batch_id))
 
 
 def _json_order(body: bytes, request: Request) -> BatchOrder:

@@ -7,7 +7,7 @@ from typing import Annotated, cast
 import structlog
 from fastapi import Depends, Request
 from sqlalchemy import Engine
-from unjam.store.batches import Submitted
+from unjam.store.batches import Queue, Submitted
 
 from unjam.settings import Settings
 from worker import tasks
@@ -29,12 +29,12 @@ EngineDep = Annotated[Engine, Depends(engine)]
 SettingsDep = Annotated[Settings, Depends(settings)]
 
 
-def announce(submitted: Submitted, queue: str) -> None:
+def announce(submitted: Submitted, queue: Queue) -> None:
     """Tell the workers that chunks are ready.
 
     A lost announcement is harmless: the chunks are committed, and the reconciler announces them again.
     """
     try:
-        tasks.announce(submitted.chunks, queue)
+        tasks.announce([(chunk, queue) for chunk in submitted.chunks])
     except Exception as error:  # whatever the broker's client raises: the order is accepted all the same
         log.warning("chunks not announced; the reconciler will", batch=submitted.batch_id, error=repr(error))

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
 
-from unjam.errors import MetricError, PackError, ParseError, SearchError, UnjamError
+from unjam.errors import MetricError, NoSuchBatch, PackError, ParseError, SearchError, UnjamError
 
 log = structlog.get_logger(__name__)
 
@@ -87,6 +87,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(UnjamError)
     async def unjam_error(request: Request, error: UnjamError) -> JSONResponse:
         for kind, status, code in (
+            (NoSuchBatch, 404, "not_found"),
             (MetricError, 422, "unknown_metric"),
             (SearchError, 422, "unfit_search"),
             (PackError, 422, "unreadable_pack"),

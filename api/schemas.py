@@ -140,43 +140,62 @@ class LookupOrder(BaseModel):
     )
 
 
-class Batch(BaseModel):
+class BatchSummary(BaseModel):
+    """A line of the list of batches."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    id: int = Field(validation_alias="batch_id")
+    name: str | None
+    queue: Literal["interactive", "bulk"]
+    state: Literal["running", "done", "cancelled"]
+    levels: int = Field(description="All levels of the batch, bad entries included.")
+    created: datetime
+    finished: datetime | None
+
+
+class Batch(BatchSummary):
     """A batch and how far it is."""
 
     model_config = ConfigDict(
+        from_attributes=True,
         json_schema_extra={
             "examples": [
                 {
                     "id": 7,
                     "name": "first pack",
+                    "queue": "bulk",
                     "state": "running",
                     "levels": 2000,
-                    "done": 1200,
-                    "outcomes": {"optimal": 1190, "unsolvable": 6, "bounded": 0, "failed": 0},
-                    "bad": 4,
                     "created": "2026-11-29T12:00:00Z",
                     "finished": None,
+                    "done": 1200,
+                    "outcomes": {"optimal": 1190, "unsolvable": 6},
+                    "bad": 4,
+                    "expanded": 8123456,
+                    "seconds": 41.5,
+                    "waiting_chunks": 3,
+                    "running_chunks": 2,
+                    "oldest_waiting": "2026-11-29T12:00:00Z",
                 }
             ]
-        }
+        },
     )
 
-    id: int
-    name: str | None
-    state: Literal["running", "done", "cancelled"]
-    levels: int = Field(description="All levels of the batch, bad entries included.")
     done: int = Field(description="Levels with an outcome, bad entries included.")
     outcomes: dict[str, int] = Field(description="Levels by outcome.")
     bad: int = Field(description="Entries that are no levels; the results say why.")
-    created: datetime
-    finished: datetime | None
+    expanded: int = Field(description="Nodes expanded for the batch.")
+    seconds: float = Field(description="Time spent searching, added up over the workers.")
+    waiting_chunks: int = Field(description="Parts of the batch that wait for a worker.")
+    running_chunks: int = Field(description="Parts of the batch that a worker has.")
+    oldest_waiting: datetime | None = Field(description="Since when the oldest part waits.")
 
 
 class BatchList(BaseModel):
     """Batches, the newest first."""
 
-    batches: list[Batch]
-    next: int | None = Field(description="The `before` of the next page; null on the last page.")
+    batches: list[BatchSummary]
 
 
 class Result(BaseModel):
@@ -199,6 +218,7 @@ class Result(BaseModel):
     seconds: float | None = None
     algorithm: str | None = None
     heuristic: str | None = None
+    pruned: bool | None = Field(None, description="parkout: whether cars that could leave left at once.")
     reason: str | None = None
     known: dict[str, int | None] | None = None
     known_ok: bool | None = None
