@@ -1,0 +1,71 @@
+"""Kernel, second algorithm and the plain-Python reference say the same of random boards, whichever way they are turned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import unjam
+from tests.boards import RANDOM_BOARDS
+from unjam.puzzles import FAMILIES, from_canonical
+from unjam.puzzles.grid import symmetries
+from unjam.search import reference
+
+CASES = [(family, metric) for family, rules in FAMILIES.items() for metric in rules.metrics]
+SEEDS = st.integers(0, 2**63)
+many = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+MOST_STATES = 4000  # a larger board is passed over, by all alike
+
+
+@pytest.mark.parametrize(("family", "metric"), CASES)
+@many
+@given(seed=SEEDS)
+def test_kernel_second_algorithm_and_reference_agree(family: str, metric: str, seed: int) -> None:
+    puzzle = unjam.parse(family, **RANDOM_BOARDS[family](Random(seed)))
+    expected = reference.search(puzzle, metric, max_states=MOST_STATES)
+    if expected.outcome is unjam.Outcome.BOUNDED:
+        return
+    answers = [unjam.solve(puzzle, metric, algorithm=algorithm) for algorithm in (None, "bfs", "astar")]
+    for answer in answers:
+        assert (answer.outcome, answer.length) == (expected.outcome, expected.length), answer.algorithm
+        unjam.verify(puzzle, answer)
+    unjam.verify(puzzle, expected)
+
+
+@pytest.mark.parametrize(("family", "metric"), CASES)
+@settings(many, max_examples=300)
+@given(seed=SEEDS)
+def test_idastar_agrees_where_its_depth_is_small(family: str, metric: str, seed: int) -> None:
+    puzzle = unjam.parse(family, **RANDOM_BOARDS[family](Random(seed)))
+    expected = unjam.solve(puzzle, metric, algorithm="bfs")
+    answer = unjam.solve(puzzle, metric, unjam.Budget(nodes=200_000), algorithm="idastar")
+    unjam.verify(puzzle, answer)
+    if answer.outcome is unjam.Outcome.BOUNDED:
+        assert expected.length is None or (answer.lower or 0) <= expected.length
+    else:
+        assert (answer.outcome, answer.length) == (expected.outcome, expected.length)
+
+
+@pytest.mark.parametrize(("family", "metric"), CASES)
+@settings(many, max_examples=300)
+@given(seed=SEEDS)
+def test_turned_boards_are_one_puzzle_and_its_solution_turns_back(family: str, metric: str, seed: int) -> None:
+    puzzle = unjam.parse(family, **RANDOM_BOARDS[family](Random(seed)))
+    canonical = from_canonical(family, puzzle.canonical)
+    assert canonical.key == puzzle.key
+    assert canonical.canonical == puzzle.canonical
+    answer = unjam.solve(canonical, metric)
+    assert unjam.solve(puzzle, metric).length == answer.length
+    back = puzzle.to_canonical.inverse(puzzle.width, puzzle.height)
+    turned = replace(answer, moves=tuple(back.move(move) for move in answer.moves))
+    unjam.verify(puzzle, turned)
+    assert puzzle.read_notation(puzzle.notation(turned.moves, metric), metric) is not None
+
+
+def test_there_are_eight_symmetries() -> None:
+    assert len({symmetry.cells for symmetry in symmetries(3, 3)}) == 8
+    assert {(s.width, s.height) for s in symmetries(4, 3)} == {(4, 3), (3, 4)}

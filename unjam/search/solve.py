@@ -1,0 +1,150 @@
+"""Which algorithm for which puzzle, and the way to the kernels and back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Literal
+
+from unjam._kernels import Control, Limits, Result
+from unjam.errors import SearchError, VerificationError
+from unjam.puzzles.grid import Move
+from unjam.puzzles.parkout import Parkout
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.tiles import Tiles
+from unjam.search.encode import run_kernel, walking_distance_fits
+from unjam.search.solution import Budget, Outcome, Solution
+from unjam.search.verify import check
+
+Algorithm = Literal["bfs", "astar", "idastar"]
+Heuristic = Literal["manhattan", "linear-conflict", "walking-distance"]
+
+ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "astar", "idastar")
+HEURISTICS: tuple[Heuristic, ...] = ("manhattan", "linear-conflict", "walking-distance")
+NO_LIMIT = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """How a puzzle is searched."""
+
+    algorithm: str
+    heuristic: str | None
+    pruned: bool | None
+
+
+def choose(puzzle: Puzzle, metric: Metric, algorithm: str | None = None, heuristic: str | None = None) -> Method:
+    """The method for a puzzle, with what the user forces; raises SearchError where that does not fit."""
+    if algorithm is not None and algorithm not in ALGORITHMS:
+        raise SearchError(f"no such algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
+    if heuristic is not None and heuristic not in HEURISTICS:
+        raise SearchError(f"no such heuristic {heuristic!r}; there are {', '.join(HEURISTICS)}")
+    if not isinstance(puzzle, Tiles):
+        if heuristic is not None:
+            raise SearchError(f"heuristics can be chosen for tiles only, not for {puzzle.family}")
+        pruned = puzzle.leaving_never_harms if isinstance(puzzle, Parkout) else None
+        return Method(algorithm or "bfs", None, pruned)
+    if algorithm == "bfs":
+        if heuristic is not None:
+            raise SearchError("breadth-first search uses no heuristic")
+        return Method("bfs", None, None)
+    walking = walking_distance_fits(puzzle)
+    if heuristic == "walking-distance" and not walking:
+        raise SearchError(f"the walking-distance table of a {puzzle.width}x{puzzle.height} board is too large")
+    if heuristic == "linear-conflict" and metric == "slide":
+        raise SearchError("linear-conflict is not admissible for slides")
+    default = "walking-distance" if walking else "manhattan" if metric == "slide" else "linear-conflict"
+    return Method(algorithm or "idastar", heuristic or default, None)
+
+
+def solve(
+    puzzle: Puzzle,
+    metric: str | None = None,
+    budget: Budget = Budget(),
+    *,
+    algorithm: str | None = None,
+    heuristic: str | None = None,
+    control: Control | None = None,
+) -> Solution:
+    """Find and prove the shortest solution, within a budget.
+
+    ``metric`` defaults to the family's own. ``control`` lets another thread watch and cancel the search; without it
+    Ctrl-C does. Raises MetricError and SearchError for what does not fit the puzzle; a budget that ends is an outcome.
+    """
+    metric = puzzle.check_metric(metric)
+    method = choose(puzzle, metric, algorithm, heuristic)
+    reason = puzzle.unsolvable_reason()
+    if reason is not None:
+        return Solution(metric, Outcome.UNSOLVABLE, reason=reason)
+    if control is not None:
+        return _search(puzzle, metric, budget, method, control)
+    return _search_interruptibly(puzzle, metric, budget, method)
+
+
+def _search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
+    limits = Limits(
+        inf if budget.seconds is None else budget.seconds,
+        NO_LIMIT if budget.nodes is None else budget.nodes,
+        NO_LIMIT if budget.bytes is None else budget.bytes,
+    )
+    wall, cpu = time.perf_counter(), time.thread_time()
+    result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control)
+    solution = _solution(result, metric, method)
+    try:
+        check(puzzle, solution)
+    except VerificationError as error:
+        solution = replace(solution, outcome=Outcome.FAILED, length=None, upper=None, moves=(), reason=str(error))
+    return replace(solution, seconds=time.perf_counter() - wall, cpu_seconds=time.thread_time() - cpu)
+
+
+def _search_interruptibly(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method) -> Solution:
+    """Search in a thread, since a signal reaches Python only between two of its own instructions."""
+    control = Control()
+    ended: list[Solution | BaseException] = []
+
+    def run() -> None:
+        try:
+            ended.append(_search(puzzle, metric, budget, method, control))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=run, name="unjam-search", daemon=True)
+    thread.start()
+    try:
+        thread.join()
+    except BaseException:
+        control.cancel()
+        thread.join()
+        raise
+    if isinstance(ended[0], BaseException):
+        raise ended[0]
+    return ended[0]
+
+
+def _solution(result: Result, metric: Metric, method: Method) -> Solution:
+    unsolvable = result.outcome == Outcome.UNSOLVABLE
+    reasons = {
+        Outcome.OPTIMAL: None,
+        Outcome.UNSOLVABLE: "every position that can be reached was searched",
+        Outcome.BOUNDED: "cancelled" if result.reason == "cancelled" else f"the budget of {result.reason} ended",
+    }
+    outcome = Outcome(result.outcome)
+    return Solution(
+        metric,
+        outcome,
+        length=result.length if outcome is Outcome.OPTIMAL else None,
+        lower=None if unsolvable else result.lower,
+        upper=None if unsolvable or result.upper < 0 else result.upper,
+        moves=tuple(Move(cell, to) for cell, to in result.moves),
+        reason=reasons[outcome],
+        expanded=result.expanded,
+        generated=result.generated,
+        peak_states=result.peak_states,
+        peak_bytes=result.peak_bytes,
+        profile=tuple(result.profile),
+        algorithm=method.algorithm,
+        heuristic=method.heuristic,
+        pruned=method.pruned,
+    )
