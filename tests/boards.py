@@ -32,7 +32,7 @@ def tiles(random: Random) -> Fields:
 def klotski(random: Random) -> Fields:
     width, height = random.choice([(2, 3), (3, 3), (4, 3), (3, 4), (4, 4)])
     cells = [(row, column) for row in range(height) for column in range(width)]
-    grid = {cell: "." for cell in cells}
+    grid = dict.fromkeys(cells, ".")
     for cell in random.sample(cells, random.choice([0, 0, 1, 2])):
         grid[cell] = "#"
     gates = random.sample([cell for cell in cells if grid[cell] == "."], random.choice([0, 0, 0, 1]))
@@ -55,7 +55,7 @@ def klotski(random: Random) -> Fields:
         shapes[letter := next(letters)] = shape
         for part in shape:
             grid[part] = letter
-    goal = {cell: "." for cell in cells}
+    goal = dict.fromkeys(cells, ".")
     for letter in random.sample(sorted(shapes), min(len(shapes), random.choice([1, 1, 1, 2]))):
         places = []
         for down in range(-height, height):

@@ -1,4 +1,4 @@
-"""Kernel, second algorithm and the plain-Python reference say the same of random boards, whichever way they are turned."""
+"""Kernel, second algorithm and plain-Python reference say the same of random boards, whichever way they are turned."""
 
 from __future__ import annotations
 

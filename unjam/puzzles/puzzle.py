@@ -33,7 +33,7 @@ class Puzzle(ABC):
 
     @abstractmethod
     def fields(self) -> dict[str, Any]:
-        """The fields of a pack entry that describe this puzzle in the user's letters; ``parse(**fields())`` equals it."""
+        """The fields of a pack entry for this puzzle, in the user's letters; ``parse(**fields())`` equals it."""
 
     @property
     @abstractmethod

@@ -1,0 +1,81 @@
+"""Puzzles as the integers that the kernels take (unjam/_kernels.pyi)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from unjam import _kernels
+from unjam.puzzles.klotski import Klotski
+from unjam.puzzles.parkout import Parkout
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.rush import Rush
+from unjam.puzzles.tiles import Tiles
+
+Ints: TypeAlias = Sequence[int]
+
+
+def run_kernel(
+    puzzle: Puzzle,
+    metric: Metric,
+    algorithm: str,
+    heuristic: str | None,
+    pruned: bool,
+    limits: _kernels.Limits,
+    control: _kernels.Control,
+) -> _kernels.Result:
+    """Search a puzzle in its own orientation."""
+    match puzzle:
+        case Tiles():
+            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "", limits, control)
+        case Klotski():
+            return _kernels.klotski(*_klotski(puzzle), metric, algorithm, limits, control)
+        case Rush():
+            return _kernels.rush(*_rush(puzzle), metric, algorithm, limits, control)
+        case Parkout():
+            return _kernels.parkout(*_parkout(puzzle), pruned, algorithm, limits, control)
+    raise TypeError(f"no kernel for {puzzle.family}")
+
+
+def check_moves(puzzle: Puzzle, metric: Metric, moves: Sequence[tuple[int, int]]) -> str:
+    """Why the C++ checker refuses the moves, or ""."""
+    match puzzle:
+        case Tiles():
+            return _kernels.check_tiles(*_tiles(puzzle), metric, moves)
+        case Klotski():
+            return _kernels.check_klotski(*_klotski(puzzle), metric, moves)
+        case Rush():
+            return _kernels.check_rush(*_rush(puzzle), metric, moves)
+        case Parkout():
+            return _kernels.check_parkout(*_parkout(puzzle), moves)
+    raise TypeError(f"no checker for {puzzle.family}")
+
+
+def walking_distance_fits(puzzle: Tiles) -> bool:
+    """Whether the walking-distance table of this size and goal is small enough to be built."""
+    return _kernels.walking_distance_fits(puzzle.width, puzzle.height, puzzle.goal.index(0))
+
+
+def _tiles(puzzle: Tiles) -> tuple[int, int, Ints, int]:
+    return puzzle.width, puzzle.height, puzzle.goal_cells(), puzzle.goal.index(0)
+
+
+def _klotski(puzzle: Klotski) -> tuple[int, int, Ints, Ints, Ints, Ints, Sequence[tuple[int, int]]]:
+    number = {name: piece for piece, name in enumerate(puzzle.names)}
+    number |= {".": _kernels.EMPTY, "-": _kernels.EMPTY, "#": _kernels.WALL}
+    gate_classes = sorted({of for of, _ in puzzle.goals})
+    board = [number[here] for here in puzzle.board]
+    return puzzle.width, puzzle.height, board, puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
+
+
+def _rush(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
+    return puzzle.width, puzzle.height, puzzle.grid(), puzzle.primary, puzzle.goal_cell
+
+
+def _parkout(puzzle: Parkout) -> tuple[int, int, Ints, Ints, Sequence[bool], Ints, Ints]:
+    number = {name: piece for piece, name in enumerate(puzzle.names)}
+    number |= {".": _kernels.EMPTY, "#": _kernels.WALL}
+    board = [number[here.lower()] for here in puzzle.board]
+    noses, fixed = [car.side for car in puzzle.cars], [car.fixed for car in puzzle.cars]
+    opens, closes = [slot.opens for slot in puzzle.slots], [slot.closes for slot in puzzle.slots]
+    return puzzle.width, puzzle.height, board, noses, fixed, opens, closes
