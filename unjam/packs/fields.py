@@ -24,6 +24,7 @@ PUZZLE_FIELDS = ("goal", "goal_mode", "exit", "closed", "gates", "fixed")
 METRICS = ("step", "slide", "path")
 FIELDS = ("family", "name", "board", *PUZZLE_FIELDS, "metric", "tags", "known")
 _READ = frozenset((*FIELDS, *METRICS, "optimal", "id"))
+_MATTERS = _READ - {"name", "tags", "id"}  # for the puzzle, or for what is said about its answer
 
 MAX_NAME = 500
 MAX_TAGS = 100
@@ -77,7 +78,7 @@ def refuse_misspelt(names: Mapping[str, Any]) -> None:
     """Unknown fields are ignored, but not one that looks like a misspelt field: it would change the puzzle silently."""
     for name in names:
         if name not in _READ:
-            for meant in get_close_matches(str(name).strip().lower(), _READ, n=1, cutoff=0.8):
+            for meant in get_close_matches(str(name).strip().lower(), _MATTERS, n=1, cutoff=0.75):
                 if meant not in names:
                     raise ParseError(f"unknown field {name!r}: is {meant!r} meant?")
 
@@ -86,7 +87,7 @@ def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
     family = raw.get("family", defaults.family)
     if family is None:
         raise ParseError(f"say which: {', '.join(FAMILIES)} (or use --family)", field="family")
-    if family not in FAMILY_FIELDS:
+    if not isinstance(family, str) or family not in FAMILY_FIELDS:
         raise ParseError(f"there is no family {family!r:.40}; there are {', '.join(FAMILIES)}", field="family")
     if raw.get("board") is None:
         raise ParseError("there is none", field="board")

@@ -49,7 +49,9 @@ def read_pack(
         return jsonlines.read(every_line, defaults)
     if format == "csv":
         return table.read(every_line, defaults, board_column)
-    return (blocks if format == "text" else boards).read(every_line, defaults)
+    if format == "text":
+        return blocks.read(every_line, defaults)
+    return boards.read(every_line, defaults)
 
 
 def read_objects(objects: Iterable[object], defaults: Defaults | None = None) -> Iterator[Entry]:
