@@ -42,7 +42,8 @@ struct Result {
   std::vector<std::uint64_t> profile;
 };
 
-// Counts nodes and says when to stop. Call `poll` once for every few thousand nodes: it costs a clock reading.
+// Counts nodes and says when to stop. Call `poll` once for every few thousand nodes, say when it is due: it costs a
+// clock reading.
 class Meter {
  public:
   Meter(const Limits& limits, Control& control)
@@ -51,8 +52,11 @@ class Meter {
   std::uint64_t expanded = 0;
   std::uint64_t generated = 0;
 
+  bool due() const { return expanded + generated >= due_; }
+
   // The reason to stop, or nullptr.
   const char* poll(std::uint32_t depth) {
+    due_ = expanded + generated + 4096;
     control_.expanded.store(expanded, std::memory_order_relaxed);
     control_.generated.store(generated, std::memory_order_relaxed);
     control_.depth.store(depth, std::memory_order_relaxed);
@@ -77,7 +81,7 @@ class Meter {
 
  private:
   Limits limits_;
-  std::uint64_t bytes_ = 0, peak_bytes_ = 0;
+  std::uint64_t due_ = 0, bytes_ = 0, peak_bytes_ = 0;
   Control& control_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings.hpp"
 #include "control.hpp"
 
 namespace nb = nanobind;
@@ -49,4 +50,5 @@ NB_MODULE(KERNELS_MODULE, module) {
   module.attr("WALL") = -2;
   module.def("supports_v3", &unjam::supports_v3);
   unjam::bind_control(module);
+  unjam::bind_blocks(module);
 }

@@ -1,0 +1,10 @@
+// Each family's own bindings, called by module.cpp.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace unjam {
+
+void bind_blocks(nanobind::module_& module);
+
+}  // namespace unjam

@@ -1,0 +1,225 @@
+// Klotski of any size, and rush, over packed places: also the second opinion on klotski_planes.hpp.
+#pragma once
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "control.hpp"
+#include "pieces.hpp"
+
+namespace unjam {
+
+enum class Metric { step, slide, path };
+
+inline Metric metric_named(const std::string& name) {
+  if (name == "step") return Metric::step;
+  if (name == "slide") return Metric::slide;
+  require(name == "path", "the metric is step, slide or path");
+  return Metric::path;
+}
+
+// What klotski and rush have in common, once names and numbers are checked.
+struct Blocks {
+  std::vector<std::vector<int>> classes;    // the pieces of each class: they are interchangeable
+  std::vector<Track> tracks;                // of each class
+  std::vector<std::pair<int, int>> goal;    // (class, anchor cell); empty: no goal, explore all
+  Cells walls = 0;
+  Metric metric = Metric::step;
+  std::optional<int> primary;               // rush: the class of the primary car
+
+  Packing packing() const {
+    std::vector<int> values;
+    for (std::size_t at = 0; at < classes.size(); ++at) {
+      values.insert(values.end(), classes[at].size(), tracks[at].size());
+    }
+    return Packing(values);
+  }
+};
+
+// Pieces are reordered so that those of a class follow each other; within a class their places ascend, so that equal
+// positions have equal keys.
+template <int Words>
+class KlotskiPieces {
+ public:
+  using Key = typename Fields<Words>::Key;
+
+  KlotskiPieces(const Layout& layout, const Blocks& blocks)
+      : blocks_(blocks), fields_(blocks.packing().fields<Words>()) {
+    int first_place = 0;
+    for (std::size_t at = 0; at < blocks.classes.size(); ++at) {
+      const Track& track = blocks.tracks[at];
+      const int first = static_cast<int>(pieces_.size());
+      std::vector<int> places;
+      for (const int piece : blocks.classes[at]) places.push_back(track.place_at(layout.pieces[piece][0]));
+      std::sort(places.begin(), places.end());
+      for (const int place : places) {
+        fields_.set(start_, static_cast<int>(pieces_.size()), place);
+        pieces_.push_back({first_place, first, first + static_cast<int>(places.size())});
+      }
+      masks_.insert(masks_.end(), track.mask.begin(), track.mask.end());
+      next_.insert(next_.end(), track.next.begin(), track.next.end());
+      cells_.insert(cells_.end(), track.cell.begin(), track.cell.end());
+      fanout_ += places.size() * track.size();
+      first_place += track.size();
+    }
+    for (const auto& [klass, cell] : blocks.goal) add_goal(klass, blocks.tracks[klass], cell, layout.width);
+  }
+
+  Key start() const { return start_; }
+  std::size_t fanout() const { return fanout_; }
+
+  bool is_goal(const Key& key) const {
+    for (const Goal& goal : goals_) {
+      if (distance(goal, key) != 0) return false;
+    }
+    return !goals_.empty();
+  }
+
+  template <class Sink>
+  void expand(const Key& key, Sink&& sink) {
+    each_move(key, [&](int piece, int to) { sink(moved(key, piece, to)); });
+  }
+
+  Moves moves(const std::vector<Key>& keys) {
+    Moves moves;
+    for (std::size_t at = 1; at < keys.size(); ++at) {
+      const std::size_t known = moves.size();
+      each_move(keys[at - 1], [&](int piece, int to) {
+        if (moves.size() > known || moved(keys[at - 1], piece, to) != keys[at]) return;
+        const int first = pieces_[piece].first_place;
+        moves.emplace_back(cells_[first + places_[piece]], cells_[first + to]);
+      });
+    }
+    return moves;
+  }
+
+  // Klotski: each goal piece that is not in place needs a move, or as many as the metric's Manhattan distance says when
+  // it is the only one of its class. Rush: the primary's way, and a move for each car that stands in it.
+  int heuristic(const Key& key) {
+    int sum = 0;
+    for (const Goal& goal : goals_) sum += distance(goal, key);
+    if (blocks_.primary && sum > 0) sum += cars_in_the_way(key);
+    return sum;
+  }
+
+ private:
+  struct Piece {
+    int first_place;            // in masks_, next_ and cells_
+    int class_first, class_end;  // the pieces of its class
+  };
+  struct Goal {
+    int class_first, class_end;
+    int place;
+    std::vector<int> distance;  // by place
+    std::vector<Cells> way;     // rush, by place: the cells between the primary and its goal
+  };
+
+  void add_goal(int klass, const Track& track, int cell, int width) {
+    int first = 0;
+    for (int at = 0; at < klass; ++at) first += static_cast<int>(blocks_.classes[at].size());
+    Goal goal{first, first + static_cast<int>(blocks_.classes[klass].size()), track.place_at(cell), {}, {}};
+    for (const int from : track.cell) {
+      const int rows = std::abs(from / width - cell / width), columns = std::abs(from % width - cell % width);
+      const int steps = rows + columns, slides = (rows > 0) + (columns > 0);
+      goal.distance.push_back(blocks_.metric == Metric::step ? steps : blocks_.metric == Metric::slide ? slides : steps > 0);
+    }
+    if (blocks_.primary && goal.place != Track::kNone) {
+      for (int from = 0; from < track.size(); ++from) {
+        Cells way = 0;
+        for (int at = std::min(from, goal.place); at <= std::max(from, goal.place); ++at) way |= track.mask[at];
+        goal.way.push_back(way & ~track.mask[from]);
+      }
+    }
+    goals_.push_back(std::move(goal));
+  }
+
+  int distance(const Goal& goal, const Key& key) const {
+    if (goal.class_end - goal.class_first == 1) return goal.distance[fields_.get(key, goal.class_first)];
+    for (int piece = goal.class_first; piece < goal.class_end; ++piece) {
+      if (fields_.get(key, piece) == goal.place) return 0;
+    }
+    return 1;
+  }
+
+  int cars_in_the_way(const Key& key) const {
+    const Goal& goal = goals_[0];
+    if (goal.way.empty()) return 0;
+    const Cells way = goal.way[fields_.get(key, goal.class_first)];
+    int cars = 0;
+    for (int piece = 0; piece < static_cast<int>(pieces_.size()); ++piece) {
+      if (piece == goal.class_first) continue;
+      cars += (masks_[pieces_[piece].first_place + fields_.get(key, piece)] & way) != 0;
+    }
+    return cars;
+  }
+
+  // Calls visit(piece, place) for each move; places_ then holds where the pieces stand.
+  template <class Visit>
+  void each_move(const Key& key, Visit&& visit) {
+    const int count = static_cast<int>(pieces_.size());
+    Cells occupied = blocks_.walls;
+    for (int piece = 0; piece < count; ++piece) {
+      places_[piece] = static_cast<std::uint8_t>(fields_.get(key, piece));
+      occupied |= masks_[pieces_[piece].first_place + places_[piece]];
+    }
+    for (int piece = 0; piece < count; ++piece) {
+      const Cells* masks = masks_.data() + pieces_[piece].first_place;
+      const auto* next = next_.data() + pieces_[piece].first_place;
+      const int from = places_[piece];
+      const Cells others = occupied ^ masks[from];
+      const auto free = [&](int place) { return place != Track::kNone && (masks[place] & others) == 0; };
+      if (blocks_.metric == Metric::path) {
+        flood(from, next, free, [&](int to) { visit(piece, to); });
+        continue;
+      }
+      for (int direction = 0; direction < 4; ++direction) {
+        for (int to = next[from][direction]; free(to); to = next[to][direction]) {
+          visit(piece, to);
+          if (blocks_.metric == Metric::step) break;
+        }
+      }
+    }
+  }
+
+  template <class Free, class Visit>
+  static void flood(int from, const std::array<std::uint8_t, 4>* next, const Free& free, Visit&& visit) {
+    std::array<std::uint8_t, kMaxCells> reached;
+    int size = 1;
+    reached[0] = static_cast<std::uint8_t>(from);
+    Cells seen = bit(from);
+    for (int at = 0; at < size; ++at) {
+      for (int direction = 0; direction < 4; ++direction) {
+        const int to = next[reached[at]][direction];
+        if (!free(to) || (seen & bit(to))) continue;
+        seen |= bit(to);
+        reached[size++] = static_cast<std::uint8_t>(to);
+        visit(to);
+      }
+    }
+  }
+
+  // The key after the piece went to the place: its class stays sorted.
+  Key moved(Key key, int piece, int to) const {
+    const Piece& own = pieces_[piece];
+    for (; piece + 1 < own.class_end && places_[piece + 1] < to; ++piece) fields_.set(key, piece, places_[piece + 1]);
+    for (; piece > own.class_first && places_[piece - 1] > to; --piece) fields_.set(key, piece, places_[piece - 1]);
+    fields_.set(key, piece, to);
+    return key;
+  }
+
+  const Blocks& blocks_;
+  Fields<Words> fields_;
+  std::vector<Piece> pieces_;
+  std::vector<Cells> masks_;
+  std::vector<std::array<std::uint8_t, 4>> next_;
+  std::vector<std::uint8_t> cells_;
+  std::vector<Goal> goals_;
+  std::size_t fanout_ = 0;
+  Key start_{};
+  std::array<std::uint8_t, kMaxCells> places_;
+};
+
+}  // namespace unjam
