@@ -78,7 +78,7 @@ async def create_batch(
             algorithm=order.algorithm,
             heuristic=order.heuristic,
         )
-    await run_in_threadpool(announce, submitted, "bulk")
+    await run_in_threadpool(announce, settings, submitted, "bulk")
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)
 
@@ -100,7 +100,8 @@ def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
 @routes.delete("/{batch_id}", responses=documented(404, 422, 503))
 def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     """Cancel a batch: what is solved stays, the rest is dropped. Cancelling twice, or too late, changes nothing."""
-    batches.cancel(engine, batch_id)
+    if status(engine, batch_id).state == "running":
+        batches.cancel(engine, batch_id)
     return status(engine, batch_id)
 
 
@@ -130,9 +131,7 @@ def get_results(
     With `Accept: application/x-ndjson` or `?format=ndjson`, all rows are streamed, one JSON object a line.
     """
     if format == "ndjson" or (format is None and NDJSON in accept):
-        return StreamingResponse(
-            _lines(batches.results(engine, batch_id, after=after, limit=limit)), media_type=NDJSON
-        )
+        return StreamingResponse(_lines(batches.results(engine, batch_id, after=after, limit=limit)), media_type=NDJSON)
     limit = min(limit or 100, 10_000)
     page = list(batches.results(engine, batch_id, after=after, limit=limit + 1))
     more = page[limit - 1]["index"] if len(page) > limit else None

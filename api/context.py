@@ -29,11 +29,13 @@ EngineDep = Annotated[Engine, Depends(engine)]
 SettingsDep = Annotated[Settings, Depends(settings)]
 
 
-def announce(submitted: Submitted, queue: Queue) -> None:
-    """Tell the workers that chunks are ready.
+def announce(settings: Settings, submitted: Submitted, queue: Queue) -> None:
+    """Tell the workers, where there is a broker, that chunks are ready.
 
     A lost announcement is harmless: the chunks are committed, and the reconciler announces them again.
     """
+    if settings.redis_url is None or not submitted.chunks:
+        return
     try:
         tasks.announce([(chunk, queue) for chunk in submitted.chunks])
     except Exception as error:  # whatever the broker's client raises: the order is accepted all the same

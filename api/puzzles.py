@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from api import levels
 from api.batches import status
-from api.context import EngineDep, announce
+from api.context import EngineDep, SettingsDep, announce
 from api.errors import ApiError, documented
 from api.schemas import Found, LookupOrder, LookupResults, Result, Solved, SolveOrder, StoredPuzzle
 from unjam.store import batches, lookup
@@ -29,7 +29,7 @@ routes = APIRouter(prefix="/v1", tags=["puzzles"])
         **documented(400, 413, 422, 503),
     },
 )
-async def solve(order: SolveOrder, response: Response, engine: EngineDep) -> Solved:
+async def solve(order: SolveOrder, response: Response, engine: EngineDep, settings: SettingsDep) -> Solved:
     """Solve one level and wait up to `wait` seconds for the answer."""
     deadline = monotonic() + order.wait
     entry = levels.from_order(order)
@@ -42,7 +42,7 @@ async def solve(order: SolveOrder, response: Response, engine: EngineDep) -> Sol
         algorithm=order.algorithm,
         heuristic=order.heuristic,
     )
-    await run_in_threadpool(announce, submitted, "interactive")
+    await run_in_threadpool(announce, settings, submitted, "interactive")
     pause = FIRST_PAUSE
     while (result := await run_in_threadpool(_only_result, engine, submitted.batch_id)) is None:
         left = deadline - monotonic()

@@ -271,7 +271,10 @@ class StoredPuzzle(BaseModel):
 
     key: str
     family: Family
-    puzzle: dict[str, Any] = Field(description="The canonical puzzle as fields of a pack entry.")
+    width: int
+    height: int
+    pieces: int
+    fields: dict[str, Any] = Field(description="The canonical puzzle as fields of a pack entry.")
     answers: list[Answer]
 
 

