@@ -54,8 +54,9 @@ def from_order(order: SolveOrder) -> Entry:
     raw = order.fields()
     entry = next(read_objects([raw]))
     if entry.puzzle is None:
-        # The entry only has the message; parsing again raises the error with its place.
-        unjam.parse(order.family, order.board, **{name: raw[name] for name in PUZZLE_FIELDS if name in raw})
+        # The entry only has the message; parsing again raises the error itself, with its place.
+        puzzle = unjam.parse(order.family, order.board, **{name: raw[name] for name in PUZZLE_FIELDS if name in raw})
+        puzzle.check_metric(order.metric)
         raise ApiError(422, "parse_error", entry.error or "This is no level.")
     return entry
 

@@ -254,7 +254,7 @@ def test_unknown_things_are_not_found(idle_api: httpx.Client) -> None:
         ("/v1/solve", TILES | {"wait": 1e9}, "invalid_request", "wait"),
         ("/v1/solve", TILES | {"gaol": "blank-first"}, "invalid_request", "gaol"),
         ("/v1/solve", TILES | {"exit": "right"}, "parse_error", "exit"),
-        ("/v1/solve", TILES | {"metric": "path"}, "parse_error", "path"),
+        ("/v1/solve", TILES | {"metric": "path"}, "unknown_metric", "path"),
         ("/v1/solve", {"family": "rush", "board": ["AA..", "..B."]}, "parse_error", "row 2, column 3"),
         ("/v1/solve", {"family": "rush", "board": ["AA\0."]}, "parse_error", "column 3"),
         ("/v1/solve", {"family": "klotski", "board": 40 * ["." * 40], "goal": "A"}, "parse_error", "128"),
