@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
-from unjam.store.database import database, open_engine
 
 from api import batches, errors, health, puzzles
 from api.body import BodyLimit
 from api.telemetry import RequestMetrics
 from unjam.settings import Settings, get_settings
+from unjam.store.database import database, open_engine
 
 DESCRIPTION = """
 Finds, proves and keeps the optimal move counts of sliding puzzles, in the words of docs/formats.md.

@@ -18,7 +18,7 @@ from api import levels
 from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
-from api.schemas import Batch, BatchList, BatchOrder, BatchSummary, PackOptions, ResultPage, SearchOrder
+from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
 from unjam.store import batches
 
 NDJSON = "application/x-ndjson"
@@ -85,10 +85,14 @@ async def create_batch(
 
 @routes.get("", responses=documented(422, 503))
 def list_batches(
-    engine: EngineDep, limit: Annotated[int, Query(ge=1, le=10_000, description="Batches at most.")] = 100
+    engine: EngineDep,
+    before: Annotated[int | None, Query(ge=1, lt=2**63, description="Only batches with a smaller number.")] = None,
+    limit: Annotated[int, Query(ge=1, le=1000, description="Batches at most.")] = 100,
 ) -> BatchList:
     """Batches, the newest first."""
-    return BatchList(batches=[BatchSummary.model_validate(one) for one in batches.list_batches(engine, limit)])
+    found = batches.list_batches(engine, before=before, limit=limit + 1)
+    page = [Batch.model_validate(one) for one in found[:limit]]
+    return BatchList(batches=page, next=page[-1].id if len(found) > limit else None)
 
 
 @routes.get("/{batch_id}", responses=documented(404, 422, 503))

@@ -7,10 +7,9 @@ from typing import Annotated, cast
 import structlog
 from fastapi import Depends, Request
 from sqlalchemy import Engine
-from unjam.store.batches import Queue, Submitted
 
 from unjam.settings import Settings
-from worker import tasks
+from unjam.store.batches import Queue, Submitted
 
 log = structlog.get_logger(__name__)
 
@@ -36,6 +35,8 @@ def announce(settings: Settings, submitted: Submitted, queue: Queue) -> None:
     """
     if settings.redis_url is None or not submitted.chunks:
         return
+    from worker import tasks  # brings Celery, which is not needed without a broker
+
     try:
         tasks.announce([(chunk, queue) for chunk in submitted.chunks])
     except Exception as error:  # whatever the broker's client raises: the order is accepted all the same

