@@ -51,3 +51,7 @@ class SearchError(UnjamError):
 
 class StoreError(UnjamError):
     """The store could not do this."""
+
+
+class NoSuchBatch(StoreError):
+    """There is no such batch."""

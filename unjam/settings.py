@@ -17,23 +17,26 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="UNJAM_", env_ignore_empty=True)
 
     database_url: str | None = Field(
-        None, description="Postgres, as postgresql://user:password@host/name. Unset: a private one in the data folder."
+        default=None,
+        description="Postgres, as postgresql://user:password@host/name. Unset: a private one in the data folder.",
     )
     redis_url: str | None = Field(
-        None, description="Redis or Valkey for `unjam worker`, as redis://host:6379/0. Unset: a private one."
+        default=None, description="Redis or Valkey for `unjam worker`, as redis://host:6379/0. Unset: a private one."
     )
     home: Path = Field(
         default_factory=lambda: platformdirs.user_data_path("unjam"),
         description="Data folder: holds the private Postgres and Redis.",
     )
     lease_seconds: float = Field(
-        60, gt=1, description="How long a worker keeps a chunk without a sign of progress before others may take it."
+        default=60, gt=1, description="How long a worker keeps a chunk without a sign of progress before others may take it."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
-    api_host: str = Field("127.0.0.1", description="Address the API listens on.")
-    api_port: int = Field(8731, ge=0, le=65535, description="Port the API listens on.")
-    max_body_bytes: int = Field(256 * 2**20, gt=0, description="Largest request body the API accepts.")
-    max_batch_levels: int = Field(1_000_000, gt=0, description="Most levels in one batch of the API.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="info", description="Least level that is logged."
+    )
+    api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
+    api_port: int = Field(default=8731, ge=0, le=65535, description="Port the API listens on.")
+    max_body_bytes: int = Field(default=256 * 2**20, gt=0, description="Largest request body the API accepts.")
+    max_batch_levels: int = Field(default=1_000_000, gt=0, description="Most levels in one batch of the API.")
 
 
 @cache

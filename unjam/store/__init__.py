@@ -1,0 +1,1 @@
+"""Postgres holds the truth: puzzles, answers, batches and the queue of work."""

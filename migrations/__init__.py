@@ -1,0 +1,1 @@
+"""Alembic migrations of the store. ``alembic revision --autogenerate`` reads unjam/store/schema.py."""

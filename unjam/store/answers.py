@@ -1,0 +1,74 @@
+"""From stored answers to the words of users: their letters, their orientation, JSON fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from unjam.puzzles.grid import OUT, Move, Symmetry, symmetries
+from unjam.puzzles.puzzle import Metric, Puzzle
+
+OUT_BYTE = 255
+
+
+def pack_moves(moves: Iterable[Move]) -> bytes:
+    """Two bytes a move."""
+    return bytes(OUT_BYTE if cell == OUT else cell for move in moves for cell in move)
+
+
+def unpack_moves(data: bytes, back: Symmetry) -> list[Move]:
+    """The moves as ``back`` shows them."""
+    cells = (*back.cells, *[OUT] * (OUT_BYTE + 1 - len(back.cells)))
+    places = [cells[byte] for byte in data]
+    return [Move(cell, to) for cell, to in zip(places[::2], places[1::2], strict=True)]
+
+
+@cache
+def way_back(width: int, height: int, number: int) -> Symmetry:
+    """The inverse of symmetry ``number`` of a ``width`` x ``height`` grid."""
+    return symmetries(width, height)[number].inverse(width, height)
+
+
+def symmetry_number(puzzle: Puzzle) -> int:
+    """Which of its grid's symmetries leads from the puzzle to its canonical form."""
+    return symmetries(puzzle.width, puzzle.height).index(puzzle.to_canonical)
+
+
+def answer(row: Mapping[str, Any], puzzle: Puzzle, back: Symmetry) -> dict[str, Any]:
+    """A row of ``solution`` (outcome None: not solved yet) as JSON fields, its moves in the letters of ``puzzle``."""
+    metric: Metric = row["metric"]
+    moves = None if row["moves"] is None else puzzle.notation(unpack_moves(row["moves"], back), metric)
+    return {
+        "family": puzzle.family,
+        "metric": metric,
+        "key": row["key"].hex(),
+        "outcome": row["outcome"],
+        "length": row["length"],
+        "lower": row["lower"],
+        "upper": row["upper"],
+        "moves": moves,
+        "expanded": row["expanded"],
+        "generated": row["generated"],
+        "seconds": row["seconds"],
+        "algorithm": row["algorithm"],
+        "heuristic": row["heuristic"],
+        "pruned": row["pruned"],
+        "reason": row["reason"],
+    }
+
+
+def known_holds(known: Mapping[str, int | None], row: Mapping[str, Any]) -> bool | None:
+    """Whether the pack's count for this metric is right; None where that is not known or not claimed."""
+    if row["metric"] not in known:
+        return None
+    claim = known[row["metric"]]
+    match row["outcome"]:
+        case "optimal" | "unsolvable":
+            return bool(claim == row["length"])
+        case "bounded" if claim is None:
+            return False if row["upper"] is not None else None
+        case "bounded" if claim is not None:
+            refuted = claim < row["lower"] or (row["upper"] is not None and claim > row["upper"])
+            return False if refuted else None
+    return None

@@ -1,0 +1,254 @@
+"""Batches: orders to solve many puzzles. Submitting is one transaction, and its commit is the acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+import orjson
+from sqlalchemy import Connection, Engine, func, insert, update
+
+from unjam.errors import NoSuchBatch, UnjamError
+from unjam.packs.entry import Entry
+from unjam.puzzles import parse
+from unjam.puzzles.puzzle import Metric
+from unjam.search.solution import Budget
+from unjam.store.answers import answer, known_holds, symmetry_number, way_back
+from unjam.store.schema import batch, chunk
+from unjam.store.sql import sql
+
+Queue = Literal["interactive", "bulk"]
+PAGE = 1000  # levels that results() holds at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """``levels`` were accepted: ``bad`` are no puzzles, ``answered`` need no search, ``new`` puzzles are searched."""
+
+    batch_id: int
+    levels: int
+    new: int
+    answered: int
+    bad: int
+    chunks: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """How far a batch is. ``done`` counts levels with an outcome and bad ones; ``seconds`` is search time."""
+
+    batch_id: int
+    name: str | None
+    queue: Queue
+    state: Literal["running", "done", "cancelled"]
+    levels: int
+    done: int
+    bad: int
+    outcomes: dict[str, int]
+    expanded: int
+    seconds: float
+    waiting_chunks: int
+    running_chunks: int
+    oldest_waiting: datetime | None
+    created: datetime
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSummary:
+    """A line of the list of batches."""
+
+    batch_id: int
+    name: str | None
+    queue: Queue
+    state: Literal["running", "done", "cancelled"]
+    levels: int
+    created: datetime
+    finished: datetime | None
+
+
+def submit(
+    engine: Engine,
+    entries: Iterable[Entry],
+    *,
+    metric: Metric | None = None,
+    budget: Budget,
+    queue: Queue = "bulk",
+    name: str | None = None,
+    algorithm: str | None = None,
+    heuristic: str | None = None,
+) -> Submitted:
+    """Accept a pack. What ``entries`` raises is passed on, and nothing is accepted.
+
+    The metric of a level is ``metric``, else the entry's, else the family's default; one that its family does not have
+    makes it a bad entry. ``algorithm`` and ``heuristic`` are for all puzzles of the batch.
+    """
+    with engine.begin() as connection:
+        connection.exec_driver_sql(sql("staging"))
+        levels = _copy(connection, entries, metric)
+        connection.exec_driver_sql("ANALYZE staging")
+        batch_id = connection.execute(
+            insert(batch)
+            .values(
+                name=name and _storable(name),
+                queue=queue,
+                levels=levels,
+                budget_seconds=budget.seconds,
+                budget_nodes=budget.nodes,
+                budget_bytes=budget.bytes,
+                algorithm=algorithm,
+                heuristic=heuristic,
+            )
+            .returning(batch.c.id)
+        ).scalar_one()
+        here = {"batch": batch_id}
+        connection.exec_driver_sql(sql("add_puzzles"))
+        connection.exec_driver_sql(sql("add_items"), here)
+        made = connection.exec_driver_sql(sql("add_chunks"), here).one()
+        items = connection.exec_driver_sql(sql("count_items"), here).one()
+    return Submitted(batch_id, levels, made.puzzles, items.answered, items.bad, made.chunks)
+
+
+def status(engine: Engine, batch_id: int) -> BatchStatus:
+    """How far the batch is; raises NoSuchBatch."""
+    with engine.connect() as connection:
+        row = connection.exec_driver_sql(sql("batches"), {"batch": batch_id, "limit": 1}).one_or_none()
+        if row is None:
+            raise NoSuchBatch(f"there is no batch {batch_id}")
+        groups = connection.exec_driver_sql(sql("outcomes"), {"batch": batch_id}).all()
+    outcomes = {group.outcome: group.levels for group in groups if group.outcome is not None}
+    bad = row.levels - sum(group.levels for group in groups)
+    return BatchStatus(
+        batch_id=row.id,
+        name=row.name,
+        queue=row.queue,
+        state=row.state,
+        levels=row.levels,
+        done=bad + sum(outcomes.values()),
+        bad=bad,
+        outcomes=outcomes,
+        expanded=sum(group.expanded for group in groups),
+        seconds=sum(group.seconds for group in groups),
+        waiting_chunks=row.waiting,
+        running_chunks=row.leased,
+        oldest_waiting=row.oldest,
+        created=row.created,
+        finished=row.finished,
+    )
+
+
+def list_batches(engine: Engine, limit: int = 100) -> list[BatchSummary]:
+    """The newest batches first."""
+    with engine.connect() as connection:
+        rows = connection.exec_driver_sql(sql("batches"), {"batch": None, "limit": limit}).all()
+    return [BatchSummary(row.id, row.name, row.queue, row.state, row.levels, row.created, row.finished) for row in rows]
+
+
+def cancel(engine: Engine, batch_id: int) -> None:
+    """Search no more for this batch; running searches end within about a second. Raises NoSuchBatch."""
+    with engine.begin() as connection:
+        known = connection.execute(
+            update(batch)
+            .where(batch.c.id == batch_id)
+            .values(cancelled=func.coalesce(batch.c.cancelled, func.now()))
+            .returning(batch.c.id)
+        ).one_or_none()
+        if known is None:
+            raise NoSuchBatch(f"there is no batch {batch_id}")
+        connection.execute(
+            update(chunk)
+            .where(chunk.c.batch_id == batch_id, chunk.c.state == "waiting")
+            .values(state="cancelled", finished=func.now())
+        )
+
+
+def results(engine: Engine, batch_id: int, *, after: int = -1, limit: int | None = None) -> Iterator[dict[str, Any]]:
+    """The levels of a batch in pack order, from the one after index ``after`` on, as JSON fields (docs/formats.md).
+
+    Reads page by page, so memory stays constant and a slow reader holds no transaction. Raises NoSuchBatch.
+    """
+    with engine.connect() as connection:
+        if connection.exec_driver_sql(sql("batches"), {"batch": batch_id, "limit": 1}).one_or_none() is None:
+            raise NoSuchBatch(f"there is no batch {batch_id}")
+    return _pages(engine, batch_id, after, limit)
+
+
+def _pages(engine: Engine, batch_id: int, after: int, limit: int | None) -> Iterator[dict[str, Any]]:
+    while limit is None or limit > 0:
+        size = PAGE if limit is None else min(PAGE, limit)
+        with engine.connect() as connection:
+            page = connection.exec_driver_sql(sql("results"), {"batch": batch_id, "after": after, "limit": size})
+            rows = page.mappings().all()
+        for row in rows:
+            yield _level(row)
+        if len(rows) < size:
+            return
+        after = rows[-1]["index"]
+        limit = limit and limit - size
+
+
+def _level(row: Any) -> dict[str, Any]:
+    if row["error"] is not None:
+        return {"index": row["index"], "name": row["name"], "line": row["line"], "error": row["error"]}
+    puzzle = parse(row["family"], **row["fields"])
+    return {
+        "index": row["index"],
+        "name": row["name"],
+        **answer(row, puzzle, way_back(puzzle.width, puzzle.height, row["symmetry"])),
+        "known": row["known"],
+        "known_ok": known_holds(row["known"], row),
+    }
+
+
+def _copy(connection: Connection, entries: Iterable[Entry], metric: Metric | None) -> int:
+    """Stream the levels into the staging table; returns how many there are."""
+    levels = 0
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    with driver.cursor() as cursor, cursor.copy("COPY staging FROM STDIN") as copy:
+        for entry in entries:
+            copy.write_row(_staged(entry, metric))
+            levels += 1
+    return levels
+
+
+def _staged(entry: Entry, metric: Metric | None) -> tuple[object, ...]:
+    error, puzzle_columns = entry.error, (None,) * 10
+    if entry.puzzle is not None:
+        try:
+            puzzle_columns = _puzzle_columns(entry, metric)
+        except UnjamError as problem:
+            error = str(problem)
+    return (
+        entry.index,
+        entry.line,
+        entry.name and _storable(entry.name),
+        [_storable(tag) for tag in entry.tags],
+        orjson.dumps(entry.known).decode(),
+        error and _storable(error),
+        *puzzle_columns,
+    )
+
+
+def _puzzle_columns(entry: Entry, metric: Metric | None) -> Any:
+    puzzle = entry.puzzle
+    assert puzzle is not None
+    return (
+        puzzle.key,
+        puzzle.family,
+        puzzle.rules_version,
+        puzzle.width,
+        puzzle.height,
+        puzzle.pieces,
+        puzzle.canonical,
+        puzzle.check_metric(metric or entry.metric),
+        symmetry_number(puzzle),
+        orjson.dumps(puzzle.fields()).decode(),
+    )
+
+
+def _storable(text: str) -> str:
+    """Postgres keeps no NUL and UTF-8 has no lone surrogates."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

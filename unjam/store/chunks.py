@@ -1,0 +1,318 @@
+"""Chunks: what one worker takes at a time, under a lease that ends when its holder shows no progress.
+
+At least once: a lease that was lost is given again, and a late writer is refused by its token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import Connection, Engine, Row, and_, exists, func, or_, select, update
+
+from unjam.puzzles.puzzle import Metric
+from unjam.search.solution import Budget, Outcome, Solution
+from unjam.store.answers import pack_moves
+from unjam.store.schema import batch, chunk, pending
+from unjam.store.sql import sql
+
+LOST_LEASES = 3  # in a row before a chunk is bisected, or its one puzzle is given up
+_RECONCILING = 7305102  # key of the advisory lock: one reconciler at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One search: a stored puzzle in a metric."""
+
+    puzzle_id: int
+    metric: Metric
+    family: str
+    canonical: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A chunk in the hands of ``worker``: the tasks that are left, each under ``budget``."""
+
+    chunk_id: int
+    batch_id: int
+    token: UUID
+    worker: str
+    budget: Budget
+    algorithm: str | None
+    heuristic: str | None
+    tasks: list[Task] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the search of a task gave, its moves in canonical form."""
+
+    puzzle_id: int
+    solution: Solution
+
+
+def lease(
+    engine: Engine, chunk_id: int | None, worker: str, *, batch_id: int | None = None, seconds: float = 60
+) -> Lease | None:
+    """Take this chunk, or the next one (of a batch); None when it, or any, is not waiting."""
+    wanted = [chunk.c.state == "waiting"]
+    if chunk_id is not None:
+        wanted.append(chunk.c.id == chunk_id)
+    if batch_id is not None:
+        wanted.append(chunk.c.batch_id == batch_id)
+    following = (
+        select(chunk.c.id)
+        .where(*wanted)
+        .order_by(chunk.c.queue.desc(), chunk.c.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
+        .cte("following")
+    )
+    take = (
+        update(chunk)
+        .where(chunk.c.id == following.c.id, batch.c.id == chunk.c.batch_id)
+        .values(
+            state="leased",
+            worker=worker,
+            lease_token=func.gen_random_uuid(),
+            lease_expires=func.now() + timedelta(seconds=seconds),
+            attempts=chunk.c.attempts + 1,
+        )
+        .returning(
+            chunk.c.id,
+            chunk.c.batch_id,
+            chunk.c.lease_token,
+            batch.c.budget_seconds,
+            batch.c.budget_nodes,
+            batch.c.budget_bytes,
+            batch.c.algorithm,
+            batch.c.heuristic,
+        )
+    )
+    with engine.begin() as connection:
+        row = connection.execute(take).one_or_none()
+        if row is None:
+            return None
+        tasks = connection.exec_driver_sql(sql("lease_puzzles"), {"chunk": row.id}).all()
+    return Lease(
+        chunk_id=row.id,
+        batch_id=row.batch_id,
+        token=row.lease_token,
+        worker=worker,
+        budget=Budget(row.budget_seconds, row.budget_nodes, row.budget_bytes),
+        algorithm=row.algorithm,
+        heuristic=row.heuristic,
+        tasks=[Task(*task) for task in tasks],
+    )
+
+
+def renew(engine: Engine, held: Lease, seconds: float = 60) -> None:
+    """Keep the lease for so long from now on; call it only when there was progress."""
+    with engine.begin() as connection:
+        connection.execute(
+            update(chunk).where(_held(held)).values(lease_expires=func.now() + timedelta(seconds=seconds))
+        )
+
+
+def wanted(engine: Engine, held: Lease) -> bool:
+    """Whether the lease still holds and the batch is not cancelled: else go on no further."""
+    with engine.connect() as connection:
+        query = select(exists().where(_held(held), batch.c.id == chunk.c.batch_id, batch.c.cancelled.is_(None)))
+        return bool(connection.execute(query).scalar_one())
+
+
+def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: bool = False) -> list[int] | None:
+    """Store the answers and give the lease back, in one transaction.
+
+    Tasks without an answer wait again, with ``split`` in two chunks, so that an idle worker can take half of a slow
+    one. Returns the chunks that wait again; None if the lease was lost, and then nothing is stored.
+    """
+    with engine.begin() as connection:
+        mine = connection.execute(select(chunk.c.id).where(_held(held)).with_for_update()).one_or_none()
+        if mine is None:
+            return None
+        if answers:
+            _store(connection, held, answers)
+        left = connection.execute(
+            select(func.count()).select_from(pending).where(pending.c.chunk_id == held.chunk_id)
+        ).scalar_one()
+        if not left:
+            _close(connection, held.chunk_id, "done")
+            return []
+        cancelled = select(batch.c.cancelled).where(batch.c.id == held.batch_id)
+        if connection.execute(cancelled).scalar_one() is not None:
+            _close(connection, held.chunk_id, "cancelled")
+            return []
+        return _wait_again(connection, held.chunk_id, split=split and left > 1)
+
+
+def recover(engine: Engine, worker: str | None = None) -> int:
+    """Give again what a dead worker held: the leases of ``worker``, or those that ran out. Returns how many.
+
+    A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
+    ``failed``, so the one that kills workers is found and its neighbours are solved.
+    """
+    lost = chunk.c.lease_expires < func.now() if worker is None else chunk.c.worker == worker
+    with engine.begin() as connection:
+        rows = connection.execute(
+            select(chunk.c.id, chunk.c.batch_id, chunk.c.attempts, chunk.c.worker, batch.c.cancelled)
+            .join(batch)
+            .where(chunk.c.state == "leased", lost)
+            .order_by(chunk.c.id)
+            .with_for_update(of=chunk, skip_locked=True)
+        ).all()
+        for row in rows:
+            _recover(connection, row)
+    return len(rows)
+
+
+def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> list[tuple[int, str]]:
+    """Recover lost leases, and return (chunk, queue) of what waits unannounced in ``queues``, to be announced again.
+
+    Name the queues that are empty at the broker: what waits for so long although no message is left was lost. One
+    reconciler works at a time; the others get nothing.
+    """
+    with engine.connect() as guard:
+        if not guard.execute(select(func.pg_try_advisory_lock(_RECONCILING))).scalar_one():
+            return []
+        try:
+            recover(engine)
+            return _stale(engine, queues, stale_seconds)
+        finally:
+            guard.execute(select(func.pg_advisory_unlock(_RECONCILING)))
+
+
+def unfinished(engine: Engine, batch_id: int) -> bool:
+    """Whether any chunk of the batch waits or is worked on."""
+    with engine.connect() as connection:
+        query = select(exists().where(chunk.c.batch_id == batch_id, chunk.c.state.in_(("waiting", "leased"))))
+        return bool(connection.execute(query).scalar_one())
+
+
+def _held(held: Lease) -> Any:
+    return and_(chunk.c.id == held.chunk_id, chunk.c.lease_token == held.token)
+
+
+def _close(connection: Connection, chunk_id: int, state: str) -> None:
+    connection.execute(
+        update(chunk)
+        .where(chunk.c.id == chunk_id)
+        .values(state=state, finished=func.now(), lease_token=None, lease_expires=None)
+    )
+
+
+def _wait_again(connection: Connection, chunk_id: int, *, split: bool, attempts: int = 0) -> list[int]:
+    waiting = [chunk_id]
+    if split:
+        waiting.append(connection.exec_driver_sql(sql("split"), {"chunk": chunk_id}).scalar_one())
+    connection.execute(
+        update(chunk)
+        .where(chunk.c.id.in_(waiting))
+        .values(state="waiting", attempts=attempts, announced=func.now(), lease_token=None, lease_expires=None)
+    )
+    return waiting
+
+
+def _store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> None:
+    solutions = [one.solution for one in answers]
+    # moves without a known length to go with them would break the table's promise
+    proven = [s.outcome in (Outcome.OPTIMAL, Outcome.BOUNDED) for s in solutions]
+    columns = {
+        "puzzle_id": [one.puzzle_id for one in answers],
+        "metric": [s.metric for s in solutions],
+        "outcome": [s.outcome.value for s in solutions],
+        "length": [s.length for s in solutions],
+        "lower": [s.lower if ok else None for s, ok in zip(solutions, proven, strict=True)],
+        "upper": [s.upper if ok else None for s, ok in zip(solutions, proven, strict=True)],
+        "moves": [
+            pack_moves(s.moves) if ok and s.upper == len(s.moves) else None
+            for s, ok in zip(solutions, proven, strict=True)
+        ],
+        "reason": [s.reason for s in solutions],
+        "expanded": [s.expanded for s in solutions],
+        "generated": [s.generated for s in solutions],
+        "seconds": [s.seconds for s in solutions],
+        "algorithm": [s.algorithm for s in solutions],
+        "heuristic": [s.heuristic for s in solutions],
+        "pruned": [s.pruned for s in solutions],
+    }
+    named = held.algorithm is not None or held.heuristic is not None
+    connection.exec_driver_sql(sql("add_solutions"), {**columns, "batch": held.batch_id, "named": named})
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    with driver.cursor() as cursor, cursor.copy(sql("copy_attempts")) as copy:
+        for one in answers:
+            copy.write_row(_attempt(held.worker, one))
+    connection.exec_driver_sql(
+        sql("drop_pending"),
+        {"chunk": held.chunk_id, "puzzle_id": columns["puzzle_id"], "metric": columns["metric"]},
+    )
+
+
+def _attempt(worker: str, one: Answer) -> tuple[object, ...]:
+    s = one.solution
+    return (
+        one.puzzle_id,
+        s.metric,
+        s.outcome.value,
+        s.reason,
+        s.algorithm,
+        s.heuristic,
+        s.expanded,
+        s.generated,
+        s.peak_states,
+        s.peak_bytes,
+        s.seconds,
+        s.cpu_seconds,
+        list(s.profile),
+        worker,
+        _version(),
+    )
+
+
+def _recover(connection: Connection, row: Row[Any]) -> None:
+    if row.cancelled is not None:
+        _close(connection, row.id, "cancelled")
+        return
+    tasks = connection.execute(
+        select(pending.c.puzzle_id, pending.c.metric).where(pending.c.chunk_id == row.id)
+    ).all()
+    if row.attempts < LOST_LEASES:
+        _wait_again(connection, row.id, split=False, attempts=row.attempts)
+    elif len(tasks) > 1:
+        # halves have one lease each before they are cut again; a single puzzle has all three
+        _wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
+    else:
+        reason = f"the worker process died {row.attempts} times on this puzzle"
+        held = Lease(row.id, row.batch_id, UUID(int=0), row.worker, Budget(), None, None, [])
+        failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
+        if failures:
+            _store(connection, held, failures)
+        _close(connection, row.id, "done")
+
+
+def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tuple[int, str]]:
+    with engine.begin() as connection:
+        rows = connection.execute(
+            update(chunk)
+            .where(
+                chunk.c.state == "waiting",
+                chunk.c.queue.in_(queues),
+                or_(chunk.c.announced < func.now() - timedelta(seconds=seconds)),
+            )
+            .values(announced=func.now())
+            .returning(chunk.c.id, chunk.c.queue)
+        ).all()
+    return sorted((row.id, row.queue) for row in rows)
+
+
+@cache
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("unjam")

@@ -1,0 +1,96 @@
+"""Which database, and is its schema the one of this program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import orjson
+import psycopg
+from sqlalchemy import Connection, Engine, create_engine, make_url
+
+from unjam.errors import StoreError
+from unjam.settings import Settings
+from unjam.store.schema import REVISION
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+_MIGRATING = 7305101  # key of the advisory lock: one process migrates, the others wait
+
+
+def open_engine(url: str) -> Engine:
+    """An engine with its pool of connections. Connections do not survive a fork: open it after forking."""
+    return create_engine(
+        make_url(url).set(drivername="postgresql+psycopg"),
+        pool_pre_ping=True,  # a restarted Postgres costs a reconnect, not an error
+        json_serializer=lambda value: orjson.dumps(value).decode(),
+        json_deserializer=orjson.loads,
+    )
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[str]:
+    """The URL of the configured database, or of the private one, with the present schema; up inside this block."""
+    if settings.database_url:
+        migrate(settings.database_url)
+        yield settings.database_url
+    else:
+        from unjam.store.postgres import private_postgres
+
+        with private_postgres(settings.home) as url:
+            migrate(url)
+            yield url
+
+
+def migrate(url: str) -> None:
+    """Bring the schema up to this program's; costs one query when it is. Raises StoreError where it cannot."""
+    if revision(url) != REVISION:
+        _alembic(url, "head")
+
+
+def downgrade(url: str, to: str) -> None:
+    """Take the schema back to an earlier revision, ``base`` for an empty database; what it held is dropped."""
+    _alembic(url, to)
+
+
+def revision(url: str) -> str | None:
+    """The schema's revision, None for an empty database."""
+    plain = make_url(url).set(drivername="postgresql")
+    try:
+        with psycopg.connect(plain.render_as_string(hide_password=False), connect_timeout=10) as connection:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except psycopg.errors.UndefinedTable:
+        return None
+    except psycopg.OperationalError as error:
+        raise StoreError(f"cannot reach the database {plain.render_as_string()}: {error}") from error
+    return None if row is None else str(row[0])
+
+
+def alembic_config(connection: Connection) -> Config:
+    """Alembic's configuration for the migrations of this installation, run on ``connection``."""
+    import migrations
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(str(migrations.__file__)).parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _alembic(url: str, to: str) -> None:
+    from alembic import command
+    from alembic.util import CommandError
+
+    engine = open_engine(url)
+    try:
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+            config = alembic_config(connection)
+            (command.upgrade if to == "head" else command.downgrade)(config, to)
+    except CommandError as error:
+        raise StoreError(f"cannot migrate the database: {error}") from error
+    finally:
+        engine.dispose()

@@ -1,0 +1,65 @@
+"""Questions to what was solved: the optimum of a board, however it is turned or lettered."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from sqlalchemy import Engine, select
+
+from unjam.puzzles import from_canonical
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.store.answers import answer
+from unjam.store.schema import puzzle as puzzles
+from unjam.store.schema import solution
+
+
+def lookup(engine: Engine, boards: Sequence[tuple[Puzzle, Metric | None]]) -> list[list[dict[str, Any]]]:
+    """The stored answers to each board, in its own letters and orientation; those of one metric, or of all for None.
+
+    One query for all boards. A board that was never solved has an empty list.
+    """
+    stored = _stored(engine, [board.key for board, _ in boards])
+    return [
+        [
+            answer(row, board, board.to_canonical.inverse(board.width, board.height))
+            for row in stored[board.key]
+            if metric is None or row["metric"] == metric
+        ]
+        for board, metric in boards
+    ]
+
+
+def by_key(engine: Engine, key: bytes) -> dict[str, Any] | None:
+    """A stored puzzle in canonical form with its answers; None where the key is unknown."""
+    with engine.connect() as connection:
+        row = connection.execute(select(puzzles).where(puzzles.c.key == key)).one_or_none()
+    if row is None:
+        return None
+    board = from_canonical(row.family, row.canonical)
+    [answers] = lookup(engine, [(board, None)])
+    return {
+        "key": row.key.hex(),
+        "family": row.family,
+        "width": row.width,
+        "height": row.height,
+        "pieces": row.pieces,
+        "fields": orjson.loads(row.canonical),
+        "answers": answers,
+    }
+
+
+def _stored(engine: Engine, keys: Sequence[bytes]) -> dict[bytes, list[Any]]:
+    query = (
+        select(puzzles.c.key, solution)
+        .join(solution, solution.c.puzzle_id == puzzles.c.id)
+        .where(puzzles.c.key.in_(keys))
+        .order_by(solution.c.metric)
+    )
+    found = defaultdict(list)
+    with engine.connect() as connection:
+        for row in connection.execute(query).mappings():
+            found[row["key"]].append(row)
+    return found

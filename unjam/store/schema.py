@@ -1,0 +1,188 @@
+"""The tables. migrations/ builds them; a test holds both together. Checks guard what no code may break."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Double,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    Uuid,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+REVISION = "0001"  # the newest migration, so that an up-to-date database is known without importing Alembic
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+        "ix": "%(table_name)s_%(column_0_N_name)s_idx",
+    }
+)
+
+
+def _now() -> Column[object]:
+    return Column("created", DateTime(timezone=True), nullable=False, server_default=func.now())
+
+
+# One row a puzzle in canonical form: mirror images and renamed pieces share it.
+puzzle = Table(
+    "puzzle",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("key", LargeBinary, nullable=False, unique=True),
+    Column("family", Text, nullable=False),
+    Column("rules_version", SmallInteger, nullable=False),
+    Column("width", SmallInteger, nullable=False),
+    Column("height", SmallInteger, nullable=False),
+    Column("pieces", SmallInteger, nullable=False),
+    Column("canonical", Text, nullable=False),
+    _now(),
+    CheckConstraint("octet_length(key) = 16", "key_bytes"),
+    CheckConstraint("width > 0 AND height > 0 AND pieces >= 0", "size"),
+)
+
+# The best answer known to a puzzle in a metric. Moves are two bytes each, (cell, to) in canonical form, 255 for OUT.
+solution = Table(
+    "solution",
+    metadata,
+    Column("puzzle_id", BigInteger, ForeignKey("puzzle.id"), primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("family", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("length", Integer),
+    Column("lower", Integer),
+    Column("upper", Integer),
+    Column("moves", LargeBinary),
+    Column("reason", Text),
+    Column("expanded", BigInteger, nullable=False),
+    Column("generated", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("algorithm", Text),
+    Column("heuristic", Text),
+    Column("pruned", Boolean),
+    Column("budget_seconds", Double),
+    Column("budget_nodes", BigInteger),
+    Column("budget_bytes", BigInteger),
+    _now(),
+    CheckConstraint("metric IN ('step', 'slide', 'path')", "metric"),
+    CheckConstraint("outcome IN ('optimal', 'unsolvable', 'bounded', 'failed')", "outcome"),
+    CheckConstraint("(outcome = 'optimal') = (length IS NOT NULL)", "length"),
+    CheckConstraint("length IS NULL OR (lower = length AND upper = length AND moves IS NOT NULL)", "optimal"),
+    CheckConstraint("outcome <> 'unsolvable' OR (lower IS NULL AND upper IS NULL AND moves IS NULL)", "unsolvable"),
+    CheckConstraint("outcome <> 'bounded' OR lower IS NOT NULL", "bounded"),
+    CheckConstraint("lower >= 0 AND lower <= upper", "bounds"),
+    CheckConstraint("octet_length(moves) = 2 * upper", "moves"),
+    Index(None, "family", "metric", "length", postgresql_where=text("length IS NOT NULL")),
+)
+
+# Every search that was run, for good: what it cost and how it ended.
+attempt = Table(
+    "attempt",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("puzzle_id", BigInteger, ForeignKey("puzzle.id"), nullable=False, index=True),
+    Column("metric", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("reason", Text),
+    Column("algorithm", Text),
+    Column("heuristic", Text),
+    Column("expanded", BigInteger, nullable=False),
+    Column("generated", BigInteger, nullable=False),
+    Column("peak_states", BigInteger, nullable=False),
+    Column("peak_bytes", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("cpu_seconds", Double, nullable=False),
+    Column("profile", ARRAY(BigInteger), nullable=False),
+    Column("worker", Text, nullable=False),
+    Column("version", Text, nullable=False),
+    _now(),
+)
+
+# An order to solve many puzzles; its state follows from its chunks.
+batch = Table(
+    "batch",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("name", Text),
+    Column("queue", Text, nullable=False),
+    Column("levels", Integer, nullable=False),
+    Column("budget_seconds", Double),
+    Column("budget_nodes", BigInteger),
+    Column("budget_bytes", BigInteger),
+    Column("algorithm", Text),
+    Column("heuristic", Text),
+    _now(),
+    Column("cancelled", DateTime(timezone=True)),
+    CheckConstraint("queue IN ('interactive', 'bulk')", "queue"),
+    CheckConstraint("levels >= 0", "levels"),
+)
+
+# The levels of a batch in the user's order, orientation and letters, duplicates and bad entries included.
+# symmetry is the place in grid.symmetries(width, height) of the one that leads to the canonical form.
+batch_item = Table(
+    "batch_item",
+    metadata,
+    Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), primary_key=True),
+    Column("index", Integer, primary_key=True),
+    Column("line", Integer, nullable=False),
+    Column("name", Text),
+    Column("tags", ARRAY(Text), nullable=False),
+    Column("known", JSON, nullable=False),
+    Column("puzzle_id", BigInteger, ForeignKey("puzzle.id")),
+    Column("metric", Text),
+    Column("symmetry", SmallInteger),
+    Column("fields", JSON),
+    Column("error", Text),
+    CheckConstraint("num_nulls(puzzle_id, metric, symmetry, fields) = CASE WHEN error IS NULL THEN 0 ELSE 4 END", "error"),
+    CheckConstraint("symmetry BETWEEN 0 AND 7", "symmetry"),
+)
+
+# What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones.
+chunk = Table(
+    "chunk",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("queue", Text, nullable=False),
+    Column("state", Text, nullable=False, server_default="waiting"),
+    Column("attempts", SmallInteger, nullable=False, server_default="0"),
+    Column("worker", Text),
+    Column("lease_token", Uuid),
+    Column("lease_expires", DateTime(timezone=True)),
+    Column("announced", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    _now(),
+    Column("finished", DateTime(timezone=True)),
+    CheckConstraint("state IN ('waiting', 'leased', 'done', 'cancelled')", "state"),
+    CheckConstraint("(state = 'leased') = (lease_token IS NOT NULL AND lease_expires IS NOT NULL)", "lease"),
+    CheckConstraint("(state IN ('done', 'cancelled')) = (finished IS NOT NULL)", "finished"),
+    Index("chunk_waiting_idx", text("queue DESC"), "id", postgresql_where=text("state = 'waiting'")),
+    Index("chunk_leased_idx", "lease_expires", postgresql_where=text("state = 'leased'")),
+)
+
+# The puzzles that a batch still waits for, and the chunk they are in.
+pending = Table(
+    "pending",
+    metadata,
+    Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), primary_key=True),
+    Column("puzzle_id", BigInteger, ForeignKey("puzzle.id"), primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("chunk_id", BigInteger, ForeignKey("chunk.id", ondelete="CASCADE"), nullable=False, index=True),
+)
