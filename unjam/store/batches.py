@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Connection, Engine, func, insert, update
+from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 
 from unjam.errors import NoSuchBatch, UnjamError
 from unjam.packs.entry import Entry
@@ -52,19 +52,6 @@ class BatchStatus:
     waiting_chunks: int
     running_chunks: int
     oldest_waiting: datetime | None
-    created: datetime
-    finished: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSummary:
-    """A line of the list of batches."""
-
-    batch_id: int
-    name: str | None
-    queue: Queue
-    state: Literal["running", "done", "cancelled"]
-    levels: int
     created: datetime
     finished: datetime | None
 
@@ -113,11 +100,25 @@ def submit(
 
 def status(engine: Engine, batch_id: int) -> BatchStatus:
     """How far the batch is; raises NoSuchBatch."""
+    found = _statuses(engine, "one_batch", {"batch": batch_id})
+    if not found:
+        raise NoSuchBatch(f"there is no batch {batch_id}")
+    return found[0]
+
+
+def list_batches(engine: Engine, *, before: int | None = None, limit: int = 100) -> list[BatchStatus]:
+    """The newest batches first, of those numbered below ``before``."""
+    return _statuses(engine, "newest_batches", {"before": before, "limit": limit})
+
+
+def _statuses(engine: Engine, which: str, parameters: dict[str, int | None]) -> list[BatchStatus]:
     with engine.connect() as connection:
-        row = connection.exec_driver_sql(sql("batches"), {"batch": batch_id, "limit": 1}).one_or_none()
-        if row is None:
-            raise NoSuchBatch(f"there is no batch {batch_id}")
-        groups = connection.exec_driver_sql(sql("outcomes"), {"batch": batch_id}).all()
+        rows = connection.exec_driver_sql(sql(which), parameters).all()
+        groups = connection.exec_driver_sql(sql("outcomes"), {"batches": [row.id for row in rows]}).all()
+    return [_status(row, [group for group in groups if group.batch_id == row.id]) for row in rows]
+
+
+def _status(row: Row[Any], groups: list[Row[Any]]) -> BatchStatus:
     outcomes = {group.outcome: group.levels for group in groups if group.outcome is not None}
     bad = row.levels - sum(group.levels for group in groups)
     return BatchStatus(
@@ -137,13 +138,6 @@ def status(engine: Engine, batch_id: int) -> BatchStatus:
         created=row.created,
         finished=row.finished,
     )
-
-
-def list_batches(engine: Engine, limit: int = 100) -> list[BatchSummary]:
-    """The newest batches first."""
-    with engine.connect() as connection:
-        rows = connection.exec_driver_sql(sql("batches"), {"batch": None, "limit": limit}).all()
-    return [BatchSummary(row.id, row.name, row.queue, row.state, row.levels, row.created, row.finished) for row in rows]
 
 
 def cancel(engine: Engine, batch_id: int) -> None:
@@ -170,7 +164,7 @@ def results(engine: Engine, batch_id: int, *, after: int = -1, limit: int | None
     Reads page by page, so memory stays constant and a slow reader holds no transaction. Raises NoSuchBatch.
     """
     with engine.connect() as connection:
-        if connection.exec_driver_sql(sql("batches"), {"batch": batch_id, "limit": 1}).one_or_none() is None:
+        if connection.execute(select(batch.c.id).where(batch.c.id == batch_id)).one_or_none() is None:
             raise NoSuchBatch(f"there is no batch {batch_id}")
     return _pages(engine, batch_id, after, limit)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import orjson
@@ -56,6 +56,12 @@ def downgrade(url: str, to: str) -> None:
     _alembic(url, to)
 
 
+def reset(url: str) -> None:
+    """Delete everything that is stored."""
+    downgrade(url, "base")
+    migrate(url)
+
+
 def revision(url: str) -> str | None:
     """The schema's revision, None for an empty database."""
     plain = make_url(url).set(drivername="postgresql")
@@ -71,11 +77,10 @@ def revision(url: str) -> str | None:
 
 def alembic_config(connection: Connection) -> Config:
     """Alembic's configuration for the migrations of this installation, run on ``connection``."""
-    import migrations
     from alembic.config import Config
 
     config = Config()
-    config.set_main_option("script_location", str(Path(str(migrations.__file__)).parent).replace("%", "%%"))
+    config.set_main_option("script_location", str(files("migrations")).replace("%", "%%"))
     config.attributes["connection"] = connection
     return config
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import orjson
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, func, select
 
 from unjam.puzzles import from_canonical
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.store.answers import answer
 from unjam.store.schema import puzzle as puzzles
 from unjam.store.schema import solution
+from unjam.store.sql import sql
 
 
 def lookup(engine: Engine, boards: Sequence[tuple[Puzzle, Metric | None]]) -> list[list[dict[str, Any]]]:
@@ -40,26 +41,20 @@ def by_key(engine: Engine, key: bytes) -> dict[str, Any] | None:
         return None
     board = from_canonical(row.family, row.canonical)
     [answers] = lookup(engine, [(board, None)])
-    return {
-        "key": row.key.hex(),
-        "family": row.family,
-        "width": row.width,
-        "height": row.height,
-        "pieces": row.pieces,
-        "fields": orjson.loads(row.canonical),
-        "answers": answers,
-    }
+    return {"key": row.key.hex(), "family": row.family, "puzzle": orjson.loads(row.canonical), "answers": answers}
+
+
+def stats(engine: Engine) -> list[dict[str, Any]]:
+    """How many puzzles have which outcome, by family and metric."""
+    by = (solution.c.family, solution.c.metric, solution.c.outcome)
+    query = select(*by, func.count().label("puzzles")).group_by(*by).order_by(*by)
+    with engine.connect() as connection:
+        return [dict(row) for row in connection.execute(query).mappings()]
 
 
 def _stored(engine: Engine, keys: Sequence[bytes]) -> dict[bytes, list[Any]]:
-    query = (
-        select(puzzles.c.key, solution)
-        .join(solution, solution.c.puzzle_id == puzzles.c.id)
-        .where(puzzles.c.key.in_(keys))
-        .order_by(solution.c.metric)
-    )
     found = defaultdict(list)
     with engine.connect() as connection:
-        for row in connection.execute(query).mappings():
+        for row in connection.exec_driver_sql(sql("lookup"), {"keys": list(keys)}).mappings():
             found[row["key"]].append(row)
     return found

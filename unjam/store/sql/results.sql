@@ -5,7 +5,7 @@ SELECT
 FROM batch_item i
 LEFT JOIN puzzle p ON p.id = i.puzzle_id
 LEFT JOIN pending q USING (batch_id, puzzle_id, metric)
-LEFT JOIN solution s ON s.puzzle_id = i.puzzle_id AND s.metric = i.metric AND q.puzzle_id IS NULL
+LEFT JOIN solution s ON s.puzzle_id = i.puzzle_id AND s.metric = i.metric AND q.chunk_id IS NULL
 WHERE i.batch_id = %(batch)s AND i.index > %(after)s
 ORDER BY i.index
 LIMIT %(limit)s

@@ -1,4 +1,4 @@
--- A batch with the state of its chunks; the whole list, newest first, where no batch is named.
+-- Batches with the state of their chunks.
 SELECT
     b.id, b.name, b.queue, b.levels, b.created, b.cancelled,
     CASE WHEN b.cancelled IS NOT NULL THEN 'cancelled' WHEN c.unfinished > 0 THEN 'running' ELSE 'done' END AS state,
@@ -15,6 +15,3 @@ CROSS JOIN LATERAL (
     FROM chunk
     WHERE batch_id = b.id
 ) c
-WHERE %(batch)s::bigint IS NULL OR b.id = %(batch)s
-ORDER BY b.id DESC
-LIMIT %(limit)s

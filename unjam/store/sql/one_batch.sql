@@ -1,0 +1,2 @@
+{batch_state}
+WHERE b.id = %(batch)s
