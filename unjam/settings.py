@@ -28,7 +28,9 @@ class Settings(BaseSettings):
         description="Data folder: holds the private Postgres and Redis.",
     )
     lease_seconds: float = Field(
-        default=60, gt=1, description="How long a worker keeps a chunk without a sign of progress before others may take it."
+        default=60,
+        gt=1,
+        description="How long a worker keeps a chunk without a sign of progress before others may take it.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least level that is logged."

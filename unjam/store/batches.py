@@ -13,12 +13,14 @@ from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 from unjam.errors import NoSuchBatch, UnjamError
 from unjam.packs.entry import Entry
 from unjam.puzzles import parse
-from unjam.puzzles.puzzle import Metric
+from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.solution import Budget
+from unjam.search.solve import choose
 from unjam.store.answers import answer, known_holds, symmetry_number, way_back
-from unjam.store.schema import batch, chunk
+from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
 
+Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
 Queue = Literal["interactive", "bulk"]
 PAGE = 1000  # levels that results() holds at a time
 
@@ -70,11 +72,11 @@ def submit(
     """Accept a pack. What ``entries`` raises is passed on, and nothing is accepted.
 
     The metric of a level is ``metric``, else the entry's, else the family's default; one that its family does not have
-    makes it a bad entry. ``algorithm`` and ``heuristic`` are for all puzzles of the batch.
+    makes it a bad entry, and so does an ``algorithm`` or ``heuristic`` that does not fit it.
     """
     with engine.begin() as connection:
         connection.exec_driver_sql(sql("staging"))
-        levels = _copy(connection, entries, metric)
+        levels = _copy(connection, entries, metric, (algorithm, heuristic))
         connection.exec_driver_sql("ANALYZE staging")
         batch_id = connection.execute(
             insert(batch)
@@ -140,6 +142,14 @@ def _status(row: Row[Any], groups: list[Row[Any]]) -> BatchStatus:
     )
 
 
+def answered_levels(engine: Engine, batch_id: int) -> int:
+    """How many levels are done, duplicates of waiting ones included: what a progress bar needs, at little cost."""
+    levels = select(batch.c.levels).where(batch.c.id == batch_id).scalar_subquery()
+    with engine.connect() as connection:
+        query = select(levels - func.count()).select_from(pending).where(pending.c.batch_id == batch_id)
+        return int(connection.execute(query).scalar_one())
+
+
 def cancel(engine: Engine, batch_id: int) -> None:
     """Search no more for this batch; running searches end within about a second. Raises NoSuchBatch."""
     with engine.begin() as connection:
@@ -196,23 +206,23 @@ def _level(row: Any) -> dict[str, Any]:
     }
 
 
-def _copy(connection: Connection, entries: Iterable[Entry], metric: Metric | None) -> int:
+def _copy(connection: Connection, entries: Iterable[Entry], metric: Metric | None, method: Method) -> int:
     """Stream the levels into the staging table; returns how many there are."""
     levels = 0
     driver = connection.connection.driver_connection
     assert driver is not None
     with driver.cursor() as cursor, cursor.copy("COPY staging FROM STDIN") as copy:
         for entry in entries:
-            copy.write_row(_staged(entry, metric))
+            copy.write_row(_staged(entry, metric, method))
             levels += 1
     return levels
 
 
-def _staged(entry: Entry, metric: Metric | None) -> tuple[object, ...]:
+def _staged(entry: Entry, metric: Metric | None, method: Method) -> tuple[object, ...]:
     error, puzzle_columns = entry.error, (None,) * 10
     if entry.puzzle is not None:
         try:
-            puzzle_columns = _puzzle_columns(entry, metric)
+            puzzle_columns = _puzzle_columns(entry.puzzle, metric or entry.metric, method)
         except UnjamError as problem:
             error = str(problem)
     return (
@@ -226,9 +236,10 @@ def _staged(entry: Entry, metric: Metric | None) -> tuple[object, ...]:
     )
 
 
-def _puzzle_columns(entry: Entry, metric: Metric | None) -> Any:
-    puzzle = entry.puzzle
-    assert puzzle is not None
+def _puzzle_columns(puzzle: Puzzle, asked: Metric | None, method: Method) -> Any:
+    metric = puzzle.check_metric(asked)
+    if method != (None, None):
+        choose(puzzle, metric, *method)
     return (
         puzzle.key,
         puzzle.family,
@@ -237,7 +248,7 @@ def _puzzle_columns(entry: Entry, metric: Metric | None) -> Any:
         puzzle.height,
         puzzle.pieces,
         puzzle.canonical,
-        puzzle.check_metric(metric or entry.metric),
+        metric,
         symmetry_number(puzzle),
         orjson.dumps(puzzle.fields()).decode(),
     )

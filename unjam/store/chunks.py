@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, Row, and_, exists, func, or_, select, update
+from sqlalchemy import Connection, Engine, and_, exists, func, select, update
 
 from unjam.puzzles.puzzle import Metric
 from unjam.search.solution import Budget, Outcome, Solution
@@ -275,13 +275,11 @@ def _attempt(worker: str, one: Answer) -> tuple[object, ...]:
     )
 
 
-def _recover(connection: Connection, row: Row[Any]) -> None:
+def _recover(connection: Connection, row: Any) -> None:
     if row.cancelled is not None:
         _close(connection, row.id, "cancelled")
         return
-    tasks = connection.execute(
-        select(pending.c.puzzle_id, pending.c.metric).where(pending.c.chunk_id == row.id)
-    ).all()
+    tasks = connection.execute(select(pending.c.puzzle_id, pending.c.metric).where(pending.c.chunk_id == row.id)).all()
     if row.attempts < LOST_LEASES:
         _wait_again(connection, row.id, split=False, attempts=row.attempts)
     elif len(tasks) > 1:
@@ -303,7 +301,7 @@ def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tupl
             .where(
                 chunk.c.state == "waiting",
                 chunk.c.queue.in_(queues),
-                or_(chunk.c.announced < func.now() - timedelta(seconds=seconds)),
+                chunk.c.announced < func.now() - timedelta(seconds=seconds),
             )
             .values(announced=func.now())
             .returning(chunk.c.id, chunk.c.queue)

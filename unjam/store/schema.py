@@ -151,7 +151,9 @@ batch_item = Table(
     Column("symmetry", SmallInteger),
     Column("fields", JSON),
     Column("error", Text),
-    CheckConstraint("num_nulls(puzzle_id, metric, symmetry, fields) = CASE WHEN error IS NULL THEN 0 ELSE 4 END", "error"),
+    CheckConstraint(
+        "num_nulls(puzzle_id, metric, symmetry, fields) = CASE WHEN error IS NULL THEN 0 ELSE 4 END", "error"
+    ),
     CheckConstraint("symmetry BETWEEN 0 AND 7", "symmetry"),
 )
 

@@ -9,7 +9,7 @@ WITH unanswered AS (
     ) w
     JOIN batch b ON b.id = %(batch)s
     LEFT JOIN solution s USING (puzzle_id, metric)
-    WHERE NOT coalesce({answered}, false)
+    WHERE ({answered}) IS NOT TRUE
 ),
 total AS (
     SELECT count(*) AS puzzles, least(ceil(count(*) / 16.0), 256)::integer AS size FROM unanswered
