@@ -15,12 +15,13 @@ from unjam.puzzles.puzzle import Metric, Puzzle
 
 EMPTY: Final = "."
 WALL: Final = "#"
+EMPTY_NUMBER, WALL_NUMBER = -1, -2
 
 Draw: TypeAlias = Callable[[str], Iterable[str]]  # the image of a board under a symmetry
 Cells: TypeAlias = tuple[int, ...]  # the state: where the first cell (in row-major order) of each piece is
 
-UP, DOWN, LEFT, RIGHT = DIRECTIONS = ((-1, 0), (1, 0), (0, -1), (0, 1))
-LETTERS: Final = "UDLR"
+DIRECTIONS: Final = ((-1, 0), (1, 0), (0, -1), (0, 1))
+LETTERS: Final = "UDLR"  # their names
 
 _NOTATION = re.compile(r"(.):((?:[UDLR][0-9]{0,3})+|[UDLR]\*)", re.DOTALL)
 _RUN = re.compile(r"([UDLR])([0-9]*|\*)")
@@ -87,6 +88,16 @@ class Blocks(Puzzle):
                 for cell, letter in zip(self.covered(positions, piece), self.drawn(piece), strict=True):
                     board[cell] = letter
         return joined("".join(board), self.width, "\n")
+
+    def grid(self, state: Any = None) -> list[int]:
+        """For each cell the number of the piece that covers it, EMPTY_NUMBER or WALL_NUMBER; gates are empty."""
+        grid = [WALL_NUMBER if here == WALL else EMPTY_NUMBER for here in self.background()]
+        positions: Cells = self.start() if state is None else state
+        for piece, at in enumerate(positions):
+            if at != OUT:
+                for cell in self.covered(positions, piece):
+                    grid[cell] = piece
+        return grid
 
     def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
         state: Any = self.start()

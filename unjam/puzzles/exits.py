@@ -72,6 +72,8 @@ def _read_opening(gate: object, leaving: int) -> Opening:
             raise ParseError(f"opens and closes are numbers of cars, not {str(count)[:40]!a}", field="gates")
     if opens is None and closes is None:
         raise ParseError(example, field="gates")
+    if closes is not None and closes < (opens or 0):
+        raise ParseError(f"the gate closes ({closes}) before it opens ({opens})", field="gates")
     opens, closes = min(opens or 0, leaving), leaving if closes is None else min(closes, leaving)
     return Opening(opens, closes) if opens < closes else Opening(0, 0)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
@@ -261,14 +261,18 @@ class Klotski(Blocks):
             return straight(state[piece], end, self.width)
         masks, beside = self._masks[piece], self._next[piece]
         others = self._taken(state) ^ masks[state[piece]]
-        reached = [state[piece]]
-        steps = {state[piece]: ""}
-        for at in reached:
-            for letter, to in zip(LETTERS, beside[at], strict=True):
-                if not masks[to] & others and to not in steps:
-                    reached.append(to)
-                    steps[to] = steps[at] + letter
-        return "".join(f"{letter}{len(list(run))}" for letter, run in groupby(steps[end]))
+        ways = {state[piece]: [""]}  # for each cell of a layer the shortest ways there, one for each last direction
+        seen = {state[piece]}
+        while end not in ways:
+            following: dict[int, list[str]] = {}
+            for cell, so_far in ways.items():
+                for letter, to in zip(LETTERS, beside[cell], strict=True):
+                    if not masks[to] & others and to not in seen:
+                        following.setdefault(to, []).append(min([way + letter for way in so_far], key=_turns))
+            seen.update(following)
+            ways = following
+        steps = min(ways[end], key=_turns)
+        return "".join(f"{letter}{len(list(run))}" for letter, run in groupby(steps))
 
     def _taken(self, state: Cells) -> int:
         taken = 1 << len(self.board)
@@ -327,6 +331,10 @@ def _find(board: str) -> dict[str, Cells]:
 def _shape(cells: Cells, width: int) -> Shape:
     row, column = divmod(cells[0], width)
     return tuple((cell // width - row, cell % width - column) for cell in cells)
+
+
+def _turns(way: str) -> int:
+    return sum(one != other for one, other in pairwise(way))
 
 
 def _canonical_names(image: str) -> dict[str, str]:

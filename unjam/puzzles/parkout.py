@@ -288,7 +288,9 @@ def _find(board: str, width: int) -> dict[str, Cells]:
         if letter not in (EMPTY, WALL):
             name = _lower(letter)
             if name is None:
-                raise ParseError(f"{letter!a} is no car: a car is a letter with two cases", **place(cell, width))
+                raise ParseError(
+                    f"{letter!a} is no car: a car is a letter with two cases", field="board", **place(cell, width)
+                )
             found.setdefault(name, []).append(cell)
     return {name: tuple(cells) for name, cells in found.items()}
 
