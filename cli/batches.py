@@ -34,8 +34,8 @@ def submit(
 ) -> None:
     """Hand the levels of a pack, or boards, to the workers, and print the number of the batch.
 
-    What is printed is accepted and never lost, whatever happens to brokers and workers. Bad entries belong to the batch:
-    its results report them.
+    What is printed is accepted and never lost, whatever happens to brokers and workers. Bad entries belong to the
+    batch: its results report them.
 
     \b
     unjam submit levels.jsonl --metric slide

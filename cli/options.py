@@ -117,7 +117,7 @@ class Size(click.ParamType):
 
 
 def takes_search(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the budget of each level and the choice of search; the command gets ``budget``, ``algorithm``, ``heuristic``."""
+    """Add the budget of each level, which the command gets as ``budget``, and the choice of metric and search."""
 
     @wraps(command)
     def with_budget(*args: Any, seconds: float, nodes: int | None, memory: int, **rest: Any) -> Any:

@@ -41,8 +41,8 @@ def solve(
 ) -> None:
     """Solve the levels of a pack, or boards, on this machine.
 
-    Answers are proven, checked and kept: a level that was solved before, in any orientation, costs nothing. Ctrl-C stops
-    and keeps what is done; the same command goes on from there.
+    Answers are proven, checked and kept: a level that was solved before, in any orientation, costs nothing. Ctrl-C
+    stops and keeps what is done; the same command goes on from there.
 
     \b
     unjam solve levels.jsonl

@@ -28,8 +28,8 @@ STOP_SECONDS = 30.0
 def up(ctx: click.Context, processes: int | None, host: str | None, port: int | None) -> None:
     """Run the whole service on this machine: worker, reconciler and API.
 
-    Starts a private Postgres and Redis where none is configured. Ctrl-C stops everything; accepted work is kept and goes
-    on at the next start.
+    Starts a private Postgres and Redis where none is configured. Ctrl-C stops everything; accepted work is kept and
+    goes on at the next start.
 
     \b
     unjam up

@@ -32,7 +32,8 @@ def verify(ctx: click.Context, source: Source, results: str | None, metric: Metr
     """Replay answers by the Python rules.
 
     Every move must be legal and the last one must reach the goal, in as many moves as the answer says. That nothing
-    shorter exists is not replayed: the search proves it. The exit code is 1 if an answer does not hold, or a level has none.
+    shorter exists is not replayed: the search proves it. The exit code is 1 if an answer does not hold, or a level has
+    none.
 
     \b
     unjam verify levels.jsonl --results answers.jsonl
@@ -77,11 +78,11 @@ def _judge(entry: Entry, row: Mapping[str, Any]) -> tuple[str, str | None]:
         metric = puzzle.check_metric(row["metric"])
         if row.get("key") not in (None, puzzle.key.hex()):
             return "wrong", "the answer is for another board"
-        if row["outcome"] not in ("optimal", "bounded") or not row.get("moves") and row.get("length") != 0:
-            reason = puzzle.unsolvable_reason() if row["outcome"] == "unsolvable" else None
-            return (
-                ("replayed", None) if reason else ("without moves", f"{row['outcome']}: there are no moves to replay")
-            )
+        if row["outcome"] == "unsolvable":
+            proof = puzzle.unsolvable_reason()
+            return ("replayed", None) if proof else ("without moves", "unsolvable: there is nothing to replay")
+        if not row.get("moves") and row.get("length") != 0:
+            return "without moves", f"{row['outcome']}: there are no moves to replay"
         moves = tuple(puzzle.read_notation(row["moves"] or [], metric))
         outcome = Outcome(row["outcome"])
         replay(puzzle, Solution(metric, outcome, row["length"], row["lower"], row["upper"], moves))
