@@ -1,9 +1,17 @@
 """What several tests share."""
 
 import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from sqlalchemy import Engine
+
+from unjam.store.database import migrate, open_engine
+from unjam.store.postgres import private_postgres
+from unjam.store.redis import private_redis
 
 
 @pytest.fixture(scope="session")
@@ -13,3 +21,64 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the known answers are missing: no folder {folder}; set UNJAM_SHARED_DATA")
     return folder
+
+
+@pytest.fixture(scope="session")
+def server_home() -> Iterator[Path]:
+    """A data folder for the servers of these tests."""
+    with tempfile.TemporaryDirectory(prefix="unjam-tests-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def postgres(server_home: Path) -> Iterator[str]:
+    """The URL of a private Postgres, which for once need not outlive a power cut."""
+    with private_postgres(server_home) as url:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
+        yield url
+
+
+@pytest.fixture(scope="session")
+def redis_url(server_home: Path) -> Iterator[str]:
+    """The URL of a private Redis."""
+    with private_redis(server_home) as url:
+        yield url
+
+
+@pytest.fixture
+def empty_database(postgres: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a new database without tables."""
+    name = f"empty_{abs(hash(request.node.nodeid))}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        yield postgres.replace("@/postgres", f"@/{name}")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def template(postgres: str) -> str:
+    """The name of a database with the present schema, to be copied."""
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE template_unjam")
+    migrate(postgres.replace("@/postgres", "@/template_unjam"))
+    return "template_unjam"
+
+
+@pytest.fixture
+def database_url(postgres: str, template: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a new, empty store."""
+    name = f"test_{abs(hash(request.node.nodeid))}"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        yield postgres.replace("@/postgres", f"@/{name}")
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """An engine on a new, empty store."""
+    engine = open_engine(database_url)
+    yield engine
+    engine.dispose()

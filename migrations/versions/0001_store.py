@@ -22,8 +22,8 @@ def upgrade() -> None:
         sa.Column("heuristic", sa.Text(), nullable=True),
         sa.Column("created", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("cancelled", sa.DateTime(timezone=True), nullable=True),
-        sa.CheckConstraint("queue IN ('interactive', 'bulk')", name="batch_queue_check"),
-        sa.CheckConstraint("levels >= 0", name="batch_levels_check"),
+        sa.CheckConstraint("queue IN ('interactive', 'bulk')", name=op.f("batch_queue_check")),
+        sa.CheckConstraint("levels >= 0", name=op.f("batch_levels_check")),
         sa.PrimaryKeyConstraint("id", name="batch_pkey"),
     )
     op.create_table(
@@ -37,8 +37,8 @@ def upgrade() -> None:
         sa.Column("pieces", sa.SmallInteger(), nullable=False),
         sa.Column("canonical", sa.Text(), nullable=False),
         sa.Column("created", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.CheckConstraint("octet_length(key) = 16", name="puzzle_key_bytes_check"),
-        sa.CheckConstraint("width > 0 AND height > 0 AND pieces >= 0", name="puzzle_size_check"),
+        sa.CheckConstraint("octet_length(key) = 16", name=op.f("puzzle_key_bytes_check")),
+        sa.CheckConstraint("width > 0 AND height > 0 AND pieces >= 0", name=op.f("puzzle_size_check")),
         sa.PrimaryKeyConstraint("id", name="puzzle_pkey"),
         sa.UniqueConstraint("key", name="puzzle_key_key"),
     )
@@ -80,9 +80,9 @@ def upgrade() -> None:
         sa.Column("error", sa.Text(), nullable=True),
         sa.CheckConstraint(
             "num_nulls(puzzle_id, metric, symmetry, fields) = CASE WHEN error IS NULL THEN 0 ELSE 4 END",
-            name="batch_item_error_check",
+            name=op.f("batch_item_error_check"),
         ),
-        sa.CheckConstraint("symmetry BETWEEN 0 AND 7", name="batch_item_symmetry_check"),
+        sa.CheckConstraint("symmetry BETWEEN 0 AND 7", name=op.f("batch_item_symmetry_check")),
         sa.ForeignKeyConstraint(["batch_id"], ["batch.id"], name="batch_item_batch_id_fkey", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["puzzle_id"], ["puzzle.id"], name="batch_item_puzzle_id_fkey"),
         sa.PrimaryKeyConstraint("batch_id", "index", name="batch_item_pkey"),
@@ -102,10 +102,12 @@ def upgrade() -> None:
         sa.Column("finished", sa.DateTime(timezone=True), nullable=True),
         sa.CheckConstraint(
             "(state = 'leased') = (lease_token IS NOT NULL AND lease_expires IS NOT NULL)",
-            name="chunk_lease_check",
+            name=op.f("chunk_lease_check"),
         ),
-        sa.CheckConstraint("(state IN ('done', 'cancelled')) = (finished IS NOT NULL)", name="chunk_finished_check"),
-        sa.CheckConstraint("state IN ('waiting', 'leased', 'done', 'cancelled')", name="chunk_state_check"),
+        sa.CheckConstraint(
+            "(state IN ('done', 'cancelled')) = (finished IS NOT NULL)", name=op.f("chunk_finished_check")
+        ),
+        sa.CheckConstraint("state IN ('waiting', 'leased', 'done', 'cancelled')", name=op.f("chunk_state_check")),
         sa.ForeignKeyConstraint(["batch_id"], ["batch.id"], name="chunk_batch_id_fkey", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name="chunk_pkey"),
     )
@@ -141,20 +143,22 @@ def upgrade() -> None:
         sa.Column("budget_nodes", sa.BigInteger(), nullable=True),
         sa.Column("budget_bytes", sa.BigInteger(), nullable=True),
         sa.Column("created", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.CheckConstraint("(outcome = 'optimal') = (length IS NOT NULL)", name="solution_length_check"),
-        sa.CheckConstraint("metric IN ('step', 'slide', 'path')", name="solution_metric_check"),
-        sa.CheckConstraint("outcome <> 'bounded' OR lower IS NOT NULL", name="solution_bounded_check"),
+        sa.CheckConstraint("(outcome = 'optimal') = (length IS NOT NULL)", name=op.f("solution_length_check")),
+        sa.CheckConstraint("metric IN ('step', 'slide', 'path')", name=op.f("solution_metric_check")),
+        sa.CheckConstraint("outcome <> 'bounded' OR lower IS NOT NULL", name=op.f("solution_bounded_check")),
         sa.CheckConstraint(
             "outcome <> 'unsolvable' OR (lower IS NULL AND upper IS NULL AND moves IS NULL)",
-            name="solution_unsolvable_check",
+            name=op.f("solution_unsolvable_check"),
         ),
-        sa.CheckConstraint("outcome IN ('optimal', 'unsolvable', 'bounded', 'failed')", name="solution_outcome_check"),
+        sa.CheckConstraint(
+            "outcome IN ('optimal', 'unsolvable', 'bounded', 'failed')", name=op.f("solution_outcome_check")
+        ),
         sa.CheckConstraint(
             "length IS NULL OR (lower = length AND upper = length AND moves IS NOT NULL)",
-            name="solution_optimal_check",
+            name=op.f("solution_optimal_check"),
         ),
-        sa.CheckConstraint("lower >= 0 AND lower <= upper", name="solution_bounds_check"),
-        sa.CheckConstraint("octet_length(moves) = 2 * upper", name="solution_moves_check"),
+        sa.CheckConstraint("lower >= 0 AND lower <= upper", name=op.f("solution_bounds_check")),
+        sa.CheckConstraint("octet_length(moves) = 2 * upper", name=op.f("solution_moves_check")),
         sa.ForeignKeyConstraint(["puzzle_id"], ["puzzle.id"], name="solution_puzzle_id_fkey"),
         sa.PrimaryKeyConstraint("puzzle_id", "metric", name="solution_pkey"),
     )
