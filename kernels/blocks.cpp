@@ -12,6 +12,7 @@
 #include "checker.hpp"
 #include "idastar.hpp"
 #include "klotski_pieces.hpp"
+#include "klotski_search.hpp"
 #include "layout.hpp"
 #include "parkout.hpp"
 
@@ -115,8 +116,12 @@ Result klotski(int width, int height, const Ints& board, const Ints& classes, co
   const Layout layout(width, height, board);
   const Blocks blocks = klotski_blocks(layout, classes, gates, gate_classes, goal, metric);
   const Algorithm chosen = algorithm_named(algorithm);
-  return released(limits, control,
-                  [&](Meter& meter) { return search_pieces(layout, blocks, chosen, meter); });
+  return released(limits, control, [&](Meter& meter) {
+    if (chosen == Algorithm::bfs) {
+      if (auto result = search_planes(layout, blocks, meter)) return *std::move(result);
+    }
+    return search_pieces(layout, blocks, chosen, meter);
+  });
 }
 
 Result rush(int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric,

@@ -1,0 +1,400 @@
+// Klotski on up to 64 cells, as bitboards of anchors by class, under a dense key taken from bit planes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
+
+#include "control.hpp"
+#include "klotski_pieces.hpp"
+
+namespace unjam {
+
+// The bits of `value` at the places of the mask, packed to the right.
+inline std::uint64_t extract_bits(std::uint64_t value, std::uint64_t mask) {
+#ifdef __BMI2__
+  return _pext_u64(value, mask);
+#else
+  std::uint64_t packed = 0;
+  for (int at = 0; mask; mask &= mask - 1, ++at) {
+    packed |= static_cast<std::uint64_t>((value & mask & -mask) != 0) << at;
+  }
+  return packed;
+#endif
+}
+
+// A symmetry of the whole puzzle, goal included: of two positions that are each other's image, one need be searched.
+struct Fold {
+  std::vector<int> klass;                         // the class that each class is sent to
+  std::vector<std::array<std::uint8_t, 64>> cell;  // by class: where an anchor is sent to
+};
+
+// A mirror or half turn that maps places to places and goals to goals.
+inline std::optional<Fold> find_fold(const Layout& layout, const Blocks& blocks) {
+  const int width = layout.width, height = layout.height;
+  for (const auto& [flip_rows, flip_columns] : {std::pair{false, true}, std::pair{true, false}, std::pair{true, true}}) {
+    const auto image = [&](int cell) {
+      const int row = cell / width, column = cell % width;
+      return (flip_rows ? height - 1 - row : row) * width + (flip_columns ? width - 1 - column : column);
+    };
+    const auto image_of_mask = [&](Cells mask) {
+      Cells to = 0;
+      for (int cell = 0; cell < layout.cells(); ++cell) {
+        if (mask & bit(cell)) to |= bit(image(cell));
+      }
+      return to;
+    };
+    // Whether class `to` can be the image of class `from`; fills in where its anchors go.
+    const auto maps = [&](int from, int to, std::array<std::uint8_t, 64>& cells) {
+      const Track& source = blocks.tracks[from];
+      const Track& target = blocks.tracks[to];
+      if (source.size() != target.size() || blocks.classes[from].size() != blocks.classes[to].size()) return false;
+      for (int place = 0; place < source.size(); ++place) {
+        const auto found = std::find(target.mask.begin(), target.mask.end(), image_of_mask(source.mask[place]));
+        if (found == target.mask.end()) return false;
+        cells[source.cell[place]] = target.cell[found - target.mask.begin()];
+      }
+      const auto is_goal = [&](int klass, int cell) {
+        return std::find(blocks.goal.begin(), blocks.goal.end(), std::pair{klass, cell}) != blocks.goal.end();
+      };
+      return std::all_of(source.cell.begin(), source.cell.end(),
+                         [&](int cell) { return is_goal(from, cell) == is_goal(to, cells[cell]); });
+    };
+    Fold fold;
+    const int count = static_cast<int>(blocks.classes.size());
+    fold.klass.assign(count, -1);
+    fold.cell.resize(count);
+    bool complete = true;
+    for (int from = 0; from < count; ++from) {
+      if (fold.klass[from] >= 0) continue;
+      int to = from;  // itself, or else the first class that is its mirror image
+      while (to < count && !(fold.klass[to] < 0 && maps(from, to, fold.cell[from]) && maps(to, from, fold.cell[to]))) ++to;
+      if (to == count) {
+        complete = false;
+        break;
+      }
+      fold.klass[from] = to;
+      fold.klass[to] = from;
+    }
+    if (complete) return fold;
+  }
+  return std::nullopt;
+}
+
+// Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, each symbol is 0 for
+// an empty cell or 1 + class for an anchor. Bit j of all symbols makes plane j, and the planes make the key:
+//
+//   . A A B      symbols  0 1 2 0 2       key: | reached | ... | plane 1 | plane 0 |
+//   . C C B      (two classes: A, C and B)
+//
+// The symbols of a board with one piece moved come from its planes by one PEXT each, the mask being all cells that are
+// not covered by the tail (all but the anchor) of a piece. The top bit says that the goal is reached.
+template <int Planes, int Words, bool Folded>
+class KlotskiPlanes {
+  using Wide = std::conditional_t<Words == 1, std::uint64_t, unsigned __int128>;
+
+ public:
+  using Key = std::conditional_t<Words == 1, std::uint64_t, std::array<std::uint64_t, 2>>;
+
+  KlotskiPlanes(const Layout& layout, const Blocks& blocks, int symbols, const Fold* fold)
+      : metric_(blocks.metric),
+        width_(layout.width),
+        symbols_(symbols),
+        floor_(static_cast<std::uint64_t>(layout.all() & ~layout.walls)),
+        has_goal_(!blocks.goal.empty()) {
+    count_ = static_cast<int>(blocks.classes.size());
+    for (int klass = 0; klass < count_; ++klass) {
+      start_.anchors[klass] = 0;
+      for (const int piece : blocks.classes[klass]) start_.anchors[klass] |= one(layout.pieces[piece][0]);
+      add_class(klass, blocks.tracks[klass], layout.pieces[blocks.classes[klass][0]]);
+      fanout_ += blocks.classes[klass].size() * blocks.tracks[klass].size();
+      if constexpr (Folded) {
+        classes_[klass].image_code = static_cast<unsigned>(fold->klass[klass] + 1);
+        classes_[klass].image_cell = fold->cell[klass];
+        classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
+      }
+    }
+    if constexpr (Folded) {
+      for (int klass = 0; klass < count_; ++klass) classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
+    }
+    for (const auto& [klass, cell] : blocks.goal) {
+      // A goal out of reach is never reached.
+      if (classes_[klass].places >> cell & 1) {
+        classes_[klass].goals |= one(cell);
+      } else {
+        has_goal_ = false;
+      }
+    }
+  }
+
+  Key start() { return encode(start_); }
+  std::size_t fanout() const { return fanout_; }
+  bool is_goal(const Key& key) const { return top_word(key) >> 63; }
+
+  template <class Sink>
+  void expand(const Key& key, Sink&& sink) {
+    const State state = decode(key);
+    each_move(state, [&](int, int, int, const Key& child) { sink(child); });
+  }
+
+  // A folded chain may jump to the image of a position at any time: followed by the position itself.
+  Moves moves(const std::vector<Key>& keys) {
+    Moves moves;
+    State state = start_;
+    for (std::size_t at = 1; at < keys.size(); ++at) {
+      int moved = -1, from = 0, to = 0;
+      each_move(state, [&](int klass, int cell, int target, const Key& child) {
+        if (moved >= 0 || child != keys[at]) return;
+        moved = klass;
+        from = cell;
+        to = target;
+      });
+      if (moved < 0) return moves;
+      state.anchors[moved] ^= one(from) | one(to);
+      moves.emplace_back(from, to);
+    }
+    return moves;
+  }
+
+ private:
+  static constexpr int kClasses = (1 << Planes) - 1;
+
+  struct State {
+    std::array<std::uint64_t, kClasses> anchors;
+  };
+
+  // Everything is relative to the anchor: a piece's other cells have higher numbers.
+  struct Class {
+    std::uint64_t places = 0;                    // where its anchors may be
+    std::uint64_t tail = 0;                      // the piece's cells but the anchor, for an anchor at cell 0
+    std::uint64_t goals = 0;                     // the cells where the goal wants an anchor
+    std::array<std::uint64_t, 4> leads_on{};     // by direction: the places from which a step leads to a place
+    std::array<std::vector<int>, 4> front;       // by direction: the cells that a step newly covers
+    std::vector<int> cells;
+    unsigned image_code = 0;                     // 1 + the class it is folded to
+    std::uint64_t image_tail = 0;
+    std::array<std::uint8_t, 64> image_cell{};
+  };
+
+  static std::uint64_t one(int cell) { return std::uint64_t{1} << cell; }
+  // Bit c of the result is bit c + offset of the set.
+  static std::uint64_t shifted(std::uint64_t set, int offset) { return offset >= 0 ? set >> offset : set << -offset; }
+  static std::uint64_t top_word(const Key& key) {
+    if constexpr (Words == 1) {
+      return key;
+    } else {
+      return key[1];
+    }
+  }
+  static Wide wide(const Key& key) {
+    if constexpr (Words == 1) {
+      return key;
+    } else {
+      return static_cast<Wide>(key[1]) << 64 | key[0];
+    }
+  }
+  static Key key_of(Wide wide) {
+    if constexpr (Words == 1) {
+      return wide;
+    } else {
+      return {static_cast<std::uint64_t>(wide), static_cast<std::uint64_t>(wide >> 64)};
+    }
+  }
+
+  void add_class(int klass, const Track& track, const std::vector<int>& piece) {
+    Class& own = classes_[klass];
+    const int offsets[4] = {-width_, 1, width_, -1};
+    for (const int cell : piece) own.cells.push_back(cell - piece[0]);
+    for (const int cell : own.cells) own.tail |= one(cell);
+    own.tail &= ~std::uint64_t{1};
+    for (int place = 0; place < track.size(); ++place) {
+      own.places |= one(track.cell[place]);
+      for (int direction = 0; direction < 4; ++direction) {
+        if (track.next[place][direction] == Track::kNone) continue;
+        own.leads_on[direction] |= one(track.cell[place]);
+        if (!own.front[direction].empty()) continue;
+        const std::uint64_t fresh = static_cast<std::uint64_t>(track.mask[track.next[place][direction]] & ~track.mask[place]);
+        for (std::uint64_t rest = fresh; rest; rest &= rest - 1) {
+          own.front[direction].push_back(std::countr_zero(rest) - track.cell[place]);
+        }
+      }
+    }
+    for (int direction = 0; direction < 4; ++direction) step_[direction] = offsets[direction];
+  }
+
+  State decode(const Key& key) const {
+    State state{};
+    std::array<std::uint64_t, Planes> planes;
+    for (int plane = 0; plane < Planes; ++plane) planes[plane] = static_cast<std::uint64_t>(wide(key) >> (plane * symbols_));
+    std::uint64_t covered = ~floor_;
+    for (int at = 0; at < symbols_; ++at) {
+      const int cell = std::countr_one(covered);
+      unsigned symbol = 0;
+      for (int plane = 0; plane < Planes; ++plane) symbol |= static_cast<unsigned>(planes[plane] >> at & 1) << plane;
+      covered |= one(cell);
+      if (symbol == 0) continue;
+      state.anchors[symbol - 1] |= one(cell);
+      covered |= classes_[symbol - 1].tail << cell;
+    }
+    return state;
+  }
+
+  struct Board {
+    std::array<std::uint64_t, Planes> planes{};
+    std::uint64_t tails = 0;
+
+    void put(unsigned code, std::uint64_t anchors) {
+      for (int plane = 0; plane < Planes; ++plane) {
+        if (code >> plane & 1) planes[plane] |= anchors;
+      }
+    }
+  };
+
+  // The symbols once the piece of this code has gone from one cell to the other; `tails` are those after the move.
+  Wide pack(const Board& board, unsigned code, std::uint64_t change, std::uint64_t tails) const {
+    const std::uint64_t mask = floor_ & ~tails;
+    Wide packed = 0;
+    for (int plane = 0; plane < Planes; ++plane) {
+      const std::uint64_t bits = board.planes[plane] ^ (code >> plane & 1 ? change : 0);
+      packed |= static_cast<Wide>(extract_bits(bits, mask)) << (plane * symbols_);
+    }
+    return packed;
+  }
+
+  Board board_of(const State& state) const {
+    Board board;
+    for (int klass = 0; klass < count_; ++klass) {
+      const std::uint64_t anchors = state.anchors[klass];
+      board.put(static_cast<unsigned>(klass + 1), anchors);
+      for (std::uint64_t rest = anchors; rest; rest &= rest - 1) {
+        board.tails |= classes_[klass].tail << std::countr_zero(rest);
+      }
+    }
+    return board;
+  }
+
+  Board image_of(const State& state) const {
+    Board board;
+    for (int klass = 0; klass < count_; ++klass) {
+      const Class& own = classes_[klass];
+      std::uint64_t images = 0;
+      for (std::uint64_t rest = state.anchors[klass]; rest; rest &= rest - 1) {
+        const int cell = own.image_cell[std::countr_zero(rest)];
+        images |= one(cell);
+        board.tails |= own.image_tail << cell;
+      }
+      board.put(own.image_code, images);
+    }
+    return board;
+  }
+
+  int goals_missing(const State& state) const {
+    if (!has_goal_) return kNever;
+    int missing = 0;
+    for (int klass = 0; klass < count_; ++klass) missing += std::popcount(classes_[klass].goals & ~state.anchors[klass]);
+    return missing;
+  }
+
+  static Wide reached(bool goal) { return static_cast<Wide>(goal) << (64 * Words - 1); }
+
+  Key encode(const State& state) const {
+    const Board board = board_of(state);
+    Wide packed = pack(board, 0, 0, board.tails);
+    if constexpr (Folded) {
+      const Board image = image_of(state);
+      packed = std::min(packed, pack(image, 0, 0, image.tails));
+    }
+    return key_of(packed | reached(goals_missing(state) == 0));
+  }
+
+  // Calls visit(class, from, to, key after the move).
+  template <class Visit>
+  void each_move(const State& state, Visit&& visit) {
+    const Board board = board_of(state);
+    Board image;
+    if constexpr (Folded) image = image_of(state);
+    std::uint64_t empty = floor_ & ~board.tails;
+    for (int klass = 0; klass < count_; ++klass) empty &= ~state.anchors[klass];
+    const int missing = goals_missing(state);
+
+    for (int klass = 0; klass < count_; ++klass) {
+      const Class& own = classes_[klass];
+      const unsigned code = static_cast<unsigned>(klass + 1);
+      std::array<std::uint64_t, 4> ready;  // the pieces that can take a step, all of the class at once
+      for (int direction = 0; direction < 4; ++direction) {
+        ready[direction] = state.anchors[klass] & own.leads_on[direction];
+        for (const int cell : own.front[direction]) ready[direction] &= shifted(empty, cell);
+      }
+      for (std::uint64_t rest = ready[0] | ready[1] | ready[2] | ready[3]; rest; rest &= rest - 1) {
+        const int from = std::countr_zero(rest);
+        const std::uint64_t here = one(from);
+        std::uint64_t targets = metric_ == Metric::step ? steps(here, ready) : reach(own, here, from, empty);
+        const std::uint64_t tails = board.tails ^ own.tail << from;
+        const int still_missing = missing + static_cast<int>((own.goals & here) != 0);
+        const int image_from = own.image_cell[from];
+        const std::uint64_t image_tails = image.tails ^ own.image_tail << image_from;
+        for (; targets; targets &= targets - 1) {
+          const int to = std::countr_zero(targets);
+          Wide packed = pack(board, code, here ^ one(to), tails | own.tail << to);
+          if constexpr (Folded) {
+            const int image_to = own.image_cell[to];
+            packed = std::min(packed, pack(image, own.image_code, one(image_from) ^ one(image_to),
+                                           image_tails | own.image_tail << image_to));
+          }
+          visit(klass, from, to, key_of(packed | reached(still_missing == static_cast<int>(own.goals >> to & 1))));
+        }
+      }
+    }
+  }
+
+  std::uint64_t steps(std::uint64_t here, const std::array<std::uint64_t, 4>& ready) const {
+    std::uint64_t targets = 0;
+    for (int direction = 0; direction < 4; ++direction) targets |= shifted(here & ready[direction], -step_[direction]);
+    return targets;
+  }
+
+  // All places of one slide, or one path, from here.
+  std::uint64_t reach(const Class& own, std::uint64_t here, int from, std::uint64_t empty) const {
+    const std::uint64_t room = empty | here | own.tail << from;
+    std::uint64_t fits = own.places;
+    for (const int cell : own.cells) fits &= room >> cell;
+    const auto step = [&](std::uint64_t set, int direction) {
+      return shifted(set & own.leads_on[direction], -step_[direction]) & fits;
+    };
+    std::uint64_t reached = here;
+    if (metric_ == Metric::slide) {
+      for (int direction = 0; direction < 4; ++direction) {
+        for (std::uint64_t at = step(here, direction); at; at = step(at, direction)) reached |= at;
+      }
+    } else {
+      for (std::uint64_t last = 0; last != reached;) {
+        last = reached;
+        reached |= step(last, kUp) | step(last, kRight) | step(last, kDown) | step(last, kLeft);
+      }
+    }
+    return reached & ~here;
+  }
+
+  static constexpr int kNever = 1 << 20;
+
+  Metric metric_;
+  int width_;
+  int symbols_;
+  std::uint64_t floor_;
+  bool has_goal_;
+  int count_ = 0;
+  std::array<int, 4> step_{};
+  std::array<Class, kClasses> classes_;
+  std::size_t fanout_ = 0;
+  State start_{};
+};
+
+}  // namespace unjam
