@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
@@ -11,7 +11,12 @@ from cli.options import Source, as_json, open_store, takes_levels, takes_search
 from cli.output import json_line, takes_output, write_out, write_rows
 
 if TYPE_CHECKING:
+    from rich.table import Table
+    from sqlalchemy import Engine
+
+    from unjam.puzzles.puzzle import Metric
     from unjam.search.solution import Budget
+    from unjam.store.batches import BatchStatus, Queue
 
 batch_argument = click.argument("batch", type=click.IntRange(min=1))
 
@@ -24,11 +29,11 @@ batch_argument = click.argument("batch", type=click.IntRange(min=1))
 @click.option("--json", "as_json", is_flag=True, help="Write what was accepted as JSON.")
 def submit(
     source: Source,
-    metric: str | None,
+    metric: Metric | None,
     budget: Budget,
     algorithm: str | None,
     heuristic: str | None,
-    queue: str,
+    queue: Queue,
     name: str | None,
     as_json: bool,
 ) -> None:
@@ -133,7 +138,7 @@ def cancel(batch: int) -> None:
     click.echo(f"batch {batch} is {state.state}: {state.done:,} of {state.levels:,} levels are answered")
 
 
-def _announce(chunks: list[int], queue: str) -> None:
+def _announce(chunks: list[int], queue: Queue) -> None:
     """Tell the workers now; if that fails the reconciler does it later."""
     from unjam.settings import get_settings
 
@@ -149,7 +154,7 @@ def _announce(chunks: list[int], queue: str) -> None:
         click.echo(f"the broker does not answer ({error}): the reconciler will announce the batch", err=True)
 
 
-def _wait(engine: Any, batch: int) -> None:
+def _wait(engine: Engine, batch: int) -> None:
     from time import sleep
 
     from cli.progress import progress_bar
@@ -161,7 +166,7 @@ def _wait(engine: Any, batch: int) -> None:
             sleep(0.5)
 
 
-def _table(found: list[Any]) -> Any:
+def _table(found: list[BatchStatus]) -> Table:
     from rich.table import Table
     from rich.text import Text
 

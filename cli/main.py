@@ -60,17 +60,21 @@ class Commands(click.RichGroup):
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
         except Exception as error:
-            if message := _database_is_away(error):
+            if message := _outside_fault(error):
                 raise Refused(message) from error
             raise
 
 
-def _database_is_away(error: Exception) -> str | None:
-    if "sqlalchemy" not in sys.modules:
-        return None
-    from sqlalchemy.exc import OperationalError
+def _outside_fault(error: Exception) -> str | None:
+    """What to say about a file that cannot be used, or a database that went away; None for faults of our own."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if "sqlalchemy" in sys.modules:
+        from sqlalchemy.exc import OperationalError
 
-    return f"the database does not answer: {error.orig}".strip() if isinstance(error, OperationalError) else None
+        if isinstance(error, OperationalError):
+            return f"the database does not answer: {error.orig}".strip()
+    return None
 
 
 def _panels(group: click.RichGroup) -> click.RichGroup:
@@ -86,9 +90,9 @@ def cli() -> None:
     """Optimal move counts of sliding puzzles: found, proven and kept.
 
     \b
-    unjam solve levels.jsonl                    solve a pack, print a table
-    unjam solve --family rush --board ..AA/.... solve a board
-    unjam up                                    run the whole service on this machine
+    unjam solve levels.jsonl    solve a pack, print a table
+    unjam lookup levels.jsonl   show what is known already
+    unjam up                    run the whole service here
 
     \b
     Exit codes of all commands:

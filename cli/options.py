@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import rich_click as click
 
@@ -54,7 +54,8 @@ class Source:
             yield read_objects(({"board": _board(board)} for board in self.boards), self.defaults)
             return
         with click.open_file(self.pack, "rb") as stream:
-            yield read_pack(stream, format=self.format, defaults=self.defaults, board_column=self.board_column)
+            pack = cast(BinaryIO, stream)
+            yield read_pack(pack, format=self.format, defaults=self.defaults, board_column=self.board_column)
 
 
 def takes_levels(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,7 +102,7 @@ _LEVELS = (
 )
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """A number of bytes, ``500MB`` or ``2GiB``."""
 
     name = "size"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import StringIO
@@ -46,7 +47,7 @@ def format_of(path: str | None, asked: str | None) -> str:
 def encode(rows: Iterable[Mapping[str, Any]], format: str) -> Iterator[bytes]:
     if format == "csv":
         yield _csv(_COLUMNS)
-    write = {"jsonl": json_line, "csv": _csv_row, "text": _text}[format]
+    write: Callable[[Mapping[str, Any]], bytes] = {"jsonl": json_line, "csv": _csv_row, "text": _text}[format]
     for row in rows:
         yield write(row)
 
@@ -83,9 +84,8 @@ def write_out(pieces: Iterable[bytes], path: str | None) -> None:
         with replacing(path) as file:
             file.writelines(pieces)
     else:
-        stdout = click.get_binary_stream("stdout")
-        stdout.writelines(pieces)
-        stdout.flush()
+        sys.stdout.buffer.writelines(pieces)
+        sys.stdout.buffer.flush()
 
 
 def write_rows(

@@ -17,6 +17,7 @@ from cli.output import takes_output, write_rows
 if TYPE_CHECKING:
     from cli.progress import Bar
     from unjam.packs import Entry
+    from unjam.puzzles.puzzle import Metric
     from unjam.search.solution import Budget
 
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def solve(
     ctx: click.Context,
     source: Source,
-    metric: str | None,
+    metric: Metric | None,
     budget: Budget,
     algorithm: str | None,
     heuristic: str | None,
@@ -81,7 +82,7 @@ def solve(
                 ctx.exit(_interrupted(f"{status.done:,} of {status.levels:,} levels are done and kept"))
         wall = perf_counter() - began
         write_rows(lambda: batches.results(engine, batch.batch_id), report, as_json, output, output_format)
-    report.show(as_json, wall, moves=source.pack is None)
+        report.show(as_json, wall, moves=source.pack is None)
     ctx.exit(report.exit_code)
 
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from unjam.packs import Entry
     from unjam.puzzles.puzzle import Metric
 
+UNSOLVABLE = "unsolvable, nothing to replay"
+
 
 @click.command()
 @takes_levels
@@ -39,7 +41,7 @@ def verify(ctx: click.Context, source: Source, results: str | None, metric: Metr
     unjam verify levels.jsonl --results answers.jsonl
     unjam verify levels.jsonl --metric path
     """
-    counts = {"replayed": 0, "without moves": 0, "wrong": 0, "bad entries": 0}
+    counts = dict.fromkeys(("replayed", UNSOLVABLE, "without an answer", "wrong", "bad"), 0)
 
     def judged(pairs: Iterable[tuple[Entry, Mapping[str, Any]]]) -> Iterator[bytes]:
         for entry, row in pairs:
@@ -59,38 +61,32 @@ def verify(ctx: click.Context, source: Source, results: str | None, metric: Metr
             with click.open_file(results, "rb") as answers:
                 write_out(judged(_with_given(entries, answers, results)), None)
     click.echo(
-        ", ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == "replayed"), err=True
+        "; ".join(f"{count:,} {what}" for what, count in counts.items() if count or what == "replayed"), err=True
     )
-    ctx.exit(int(any(count for what, count in counts.items() if what != "replayed")))
+    ctx.exit(int(bool(counts["without an answer"] or counts["wrong"] or counts["bad"])))
 
 
 def _judge(entry: Entry, row: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The verdict on one answer, and why it is not "replayed"."""
+    """The verdict on one answer, and what is wrong."""
     from unjam.search.solution import Outcome, Solution
     from unjam.search.verify import verify as replay
 
     puzzle = entry.puzzle
     if puzzle is None:
-        return "bad entries", entry.error
-    if row.get("outcome") is None:
-        return "without moves", "no answer is stored"
+        return "bad", entry.error
     try:
-        metric = puzzle.check_metric(row["metric"])
+        if row.get("outcome") in (None, Outcome.FAILED) or (row["outcome"] == Outcome.BOUNDED and row["upper"] is None):
+            return "without an answer", "there is no answer to replay"
         if row.get("key") not in (None, puzzle.key.hex()):
             return "wrong", "the answer is for another board"
-        if row["outcome"] == "unsolvable":
-            proof = puzzle.unsolvable_reason()
-            return ("replayed", None) if proof else ("without moves", "unsolvable: there is nothing to replay")
-        if not row.get("moves") and row.get("length") != 0:
-            return "without moves", f"{row['outcome']}: there are no moves to replay"
+        outcome, metric = Outcome(row["outcome"]), puzzle.check_metric(row["metric"])
         moves = tuple(puzzle.read_notation(row["moves"] or [], metric))
-        outcome = Outcome(row["outcome"])
         replay(puzzle, Solution(metric, outcome, row["length"], row["lower"], row["upper"], moves))
     except UnjamError as error:
         return "wrong", str(error)
     except (KeyError, TypeError, ValueError) as error:
         return "wrong", f"the answer cannot be read: {error!r}"
-    return "replayed", None
+    return (UNSOLVABLE if outcome is Outcome.UNSOLVABLE else "replayed"), None
 
 
 def _with_stored(entries: Iterator[Entry], engine: Any, metric: Metric | None) -> Iterator[tuple[Entry, Any]]:
