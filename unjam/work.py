@@ -49,6 +49,7 @@ class WorkDone:
 
     chunk_id: int
     batch_id: int
+    queue: str
     answered: int
     waiting: list[int]
 
@@ -82,9 +83,8 @@ def work(
                 break
             answers.append(Answer(task.puzzle_id, solution))
     waiting = _finish(engine, held, answers, split=not watch.stopped)
-    if waiting is None:
-        return WorkDone(held.chunk_id, held.batch_id, 0, [])
-    return WorkDone(held.chunk_id, held.batch_id, len(answers), waiting)
+    stored = 0 if waiting is None else len(answers)  # None: the lease was lost, and the answers with it
+    return WorkDone(held.chunk_id, held.batch_id, held.queue, stored, waiting or [])
 
 
 def worker_name() -> str:
@@ -203,7 +203,7 @@ def drain(
             if stop():
                 pool.stop()
             for name in pool.killed():
-                held = chunks.recover(engine, name)
+                held = chunks.recover(engine, worker=name)
                 pool.replace(worked=held > 0)
             if time.monotonic() - recovered > RECOVER_SECONDS:
                 chunks.recover(engine)  # what processes of another machine, or of an earlier run, held

@@ -40,6 +40,7 @@ class Lease:
 
     chunk_id: int
     batch_id: int
+    queue: str
     token: UUID
     worker: str
     budget: Budget
@@ -86,6 +87,7 @@ def lease(
         .returning(
             chunk.c.id,
             chunk.c.batch_id,
+            chunk.c.queue,
             chunk.c.lease_token,
             batch.c.budget_seconds,
             batch.c.budget_nodes,
@@ -102,6 +104,7 @@ def lease(
     return Lease(
         chunk_id=row.id,
         batch_id=row.batch_id,
+        queue=row.queue,
         token=row.lease_token,
         worker=worker,
         budget=Budget(row.budget_seconds, row.budget_nodes, row.budget_bytes),
@@ -151,16 +154,21 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         return _wait_again(connection, held.chunk_id, split=split and left > 1)
 
 
-def recover(engine: Engine, worker: str | None = None) -> int:
-    """Give again what a dead worker held: the leases of ``worker``, or those that ran out. Returns how many.
+def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None = None) -> int:
+    """Give again what a dead worker held: the leases of ``worker``, of one chunk, or those that ran out; how many.
 
     A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
     ``failed``, so the one that kills workers is found and its neighbours are solved.
     """
-    lost = chunk.c.lease_expires < func.now() if worker is None else chunk.c.worker == worker
+    if worker is not None:
+        lost = chunk.c.worker == worker
+    elif chunk_id is not None:
+        lost = chunk.c.id == chunk_id
+    else:
+        lost = chunk.c.lease_expires < func.now()
     with engine.begin() as connection:
         rows = connection.execute(
-            select(chunk.c.id, chunk.c.batch_id, chunk.c.attempts, chunk.c.worker, batch.c.cancelled)
+            select(chunk, batch.c.cancelled)
             .join(batch)
             .where(chunk.c.state == "leased", lost)
             .order_by(chunk.c.id)
@@ -287,7 +295,7 @@ def _recover(connection: Connection, row: Any) -> None:
         _wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
     else:
         reason = f"the worker process died {row.attempts} times on this puzzle"
-        held = Lease(row.id, row.batch_id, UUID(int=0), row.worker, Budget(), None, None, [])
+        held = Lease(row.id, row.batch_id, row.queue, row.lease_token, row.worker, Budget(), None, None, [])
         failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
         if failures:
             _store(connection, held, failures)

@@ -80,6 +80,14 @@ def private_redis(home: Path) -> Iterator[str]:
         yield server.url
 
 
+def broker_url(settings: Settings) -> str | None:
+    """The URL of the configured Redis, else that of the private one if some process keeps it up."""
+    if settings.redis_url:
+        return settings.redis_url
+    server = PrivateRedis(settings.home / "redis")
+    return server.url if server.ready() else None
+
+
 @contextmanager
 def broker(settings: Settings) -> Iterator[str]:
     """The URL of the configured Redis, or of the private one; up inside this block."""

@@ -1,0 +1,54 @@
+"""The Celery application. Redis carries hints only ("chunk 7 is ready"); every reason to trust is in Postgres."""
+
+from __future__ import annotations
+
+from celery import Celery
+from kombu import Queue
+
+from unjam.settings import get_settings
+from unjam.store.redis import broker_url
+
+QUEUES = ("interactive", "bulk")  # the preferred one first
+
+
+def _for_kombu(url: str | None) -> str | None:
+    """The Redis client writes unix:// for a socket, Kombu redis+socket://."""
+    return url and url.replace("unix://", "redis+socket://", 1)
+
+
+app = Celery("unjam", include=["worker.tasks"])
+app.conf.update(
+    broker_url=_for_kombu(broker_url(get_settings())),
+    # Numbers in, nothing out: no pickle to attack, no results to pile up in Redis.
+    task_serializer="json",
+    accept_content=["json"],
+    result_backend=None,
+    task_ignore_result=True,
+    # A hint is dropped only when its chunk was worked on. A worker that dies with one needs no second delivery: its
+    # lease runs out, and the reconciler announces the chunk again.
+    task_acks_late=True,
+    task_reject_on_worker_lost=False,
+    # Hints wait in Redis, not in a busy worker.
+    worker_prefetch_multiplier=1,
+    task_queues=[Queue(name) for name in QUEUES],
+    task_default_queue="bulk",
+    broker_transport_options={
+        # Redis delivers again what was not acknowledged for so long since its receipt. The shortest of all clients
+        # counts, so it stands here once; a search may be longer, and then the lease turns the second delivery away.
+        "visibility_timeout": 6 * 3600,
+        "queue_order_strategy": "priority",  # interactive before bulk, always
+        # The default is to wait for ever on a broker that hangs.
+        "socket_timeout": 30,
+        "socket_connect_timeout": 5,
+        "socket_keepalive": True,
+        "health_check_interval": 30,
+    },
+    # A lost connection says nothing about the lease: the search goes on.
+    worker_cancel_long_running_tasks_on_connection_loss=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    # Publishing gives up soon: the reconciler makes up for it.
+    task_publish_retry_policy={"max_retries": 1, "interval_start": 0.1},
+    worker_disable_rate_limits=True,
+    worker_redirect_stdouts=False,
+)

@@ -1,0 +1,99 @@
+"""The one task: work on a chunk that was announced."""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import structlog
+from billiard.exceptions import WorkerLostError
+from celery.signals import task_failure, worker_init, worker_process_init, worker_shutting_down
+from sqlalchemy import Engine
+
+from unjam.errors import StoreError
+from unjam.settings import get_settings
+from unjam.store import chunks
+from unjam.store.database import open_engine
+from unjam.work import work, worker_name
+from worker.app import app
+
+log = structlog.get_logger(__name__)
+
+
+@app.task(name="unjam.chunk")  # type: ignore[untyped-decorator]
+def chunk(chunk_id: int) -> None:
+    """Solve what is left of a chunk; does nothing when it is not waiting, so a second delivery is harmless."""
+    try:
+        done = work(_engine(), chunk_id, worker=worker_name(), cancelled=_shutting_down)
+    except MemoryError:
+        # It must not leave the task: Celery 5.7 ends the whole worker on it. The lease runs out by itself.
+        log.error("out of memory beside the searches", chunk=chunk_id)
+        return
+    if done is None:
+        return
+    log.info("chunk worked on", chunk=chunk_id, batch=done.batch_id, answered=done.answered, waiting=done.waiting)
+    if done.waiting:
+        announce(done.waiting, done.queue)
+
+
+def announce(chunk_ids: Iterable[int], queue: str) -> None:
+    """Tell the workers that chunks are ready. Raises what the broker's client raises; nothing is lost by that."""
+    if app.conf.broker_url is None:
+        raise StoreError("no broker: set UNJAM_REDIS_URL, or run `unjam up`")
+    with app.producer_or_acquire() as producer:
+        for chunk_id in chunk_ids:
+            chunk.apply_async((chunk_id,), queue=queue, producer=producer)
+
+
+@cache
+def _engine() -> Engine:
+    """The engine of this pool process, made at its first task and so after the fork."""
+    return open_engine(database_url())
+
+
+def database_url() -> str:
+    url = get_settings().database_url
+    if url is None:
+        raise StoreError("workers need UNJAM_DATABASE_URL; `unjam up` and `unjam solve` bring their own database")
+    return url
+
+
+# A pipe whose writing end only the worker's main process has: when that closes it, or dies, the searches of the pool
+# processes end and hand back their chunks, so that a shutdown takes a second and not the rest of a budget.
+_pipe: tuple[int, int] | None = None
+
+
+@worker_init.connect  # type: ignore[untyped-decorator]
+def _open_pipe(**_: Any) -> None:
+    global _pipe
+    _pipe = os.pipe()
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def _keep_reading_end(**_: Any) -> None:
+    if _pipe is not None:
+        os.close(_pipe[1])
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def _close_writing_end(**_: Any) -> None:
+    if _pipe is not None:
+        os.close(_pipe[1])
+
+
+def _shutting_down() -> bool:
+    return _pipe is not None and bool(select.select([_pipe[0]], [], [], 0)[0])
+
+
+@task_failure.connect  # type: ignore[untyped-decorator]
+def _give_again(exception: BaseException, args: list[Any], **_: Any) -> None:
+    """In the main process, when a pool process was killed: do not wait for its lease to run out."""
+    if isinstance(exception, WorkerLostError):
+        engine = open_engine(database_url())
+        try:
+            chunks.recover(engine, chunk_id=args[0])
+        finally:
+            engine.dispose()  # its connections must not be inherited by the next pool process
