@@ -141,8 +141,9 @@ def cancel(batch: int) -> None:
 def _announce(chunks: list[int], queue: Queue) -> None:
     """Tell the workers now; if that fails the reconciler does it later."""
     from unjam.settings import get_settings
+    from unjam.store.redis import broker_url
 
-    if not chunks or get_settings().redis_url is None:
+    if not chunks or broker_url(get_settings()) is None:
         return
     from kombu.exceptions import OperationalError
 

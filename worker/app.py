@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 from unjam.settings import get_settings
 from unjam.store.redis import broker_url
@@ -30,7 +30,7 @@ app.conf.update(
     task_reject_on_worker_lost=False,
     # Hints wait in Redis, not in a busy worker.
     worker_prefetch_multiplier=1,
-    task_queues=[Queue(name) for name in QUEUES],
+    task_queues=[Queue(name) for name in QUEUES],  # type: ignore[no-untyped-call]
     task_default_queue="bulk",
     broker_transport_options={
         # Redis delivers again what was not acknowledged for so long since its receipt. The shortest of all clients

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections import defaultdict
 from threading import Event
 from types import FrameType
 
@@ -46,13 +45,11 @@ def run() -> None:
 
 def reconcile_once(engine: Engine, stale_seconds: float = STALE_SECONDS) -> int:
     """Recover and announce what was lost; returns how many chunks that were."""
-    lost = defaultdict(list)
-    for chunk_id, queue in reconcile(engine, _empty_queues(), stale_seconds):
-        lost[queue].append(chunk_id)
-    for queue, chunk_ids in lost.items():
-        log.info("announced again", queue=queue, chunks=len(chunk_ids))
-        announce(chunk_ids, queue)
-    return sum(map(len, lost.values()))
+    lost = reconcile(engine, _empty_queues(), stale_seconds)
+    if lost:
+        log.info("announced again", chunks=len(lost))
+        announce(lost)
+    return len(lost)
 
 
 def _empty_queues() -> list[str]:

@@ -35,16 +35,15 @@ def chunk(chunk_id: int) -> None:
     if done is None:
         return
     log.info("chunk worked on", chunk=chunk_id, batch=done.batch_id, answered=done.answered, waiting=done.waiting)
-    if done.waiting:
-        announce(done.waiting, done.queue)
+    announce([(waiting, done.queue) for waiting in done.waiting])
 
 
-def announce(chunk_ids: Iterable[int], queue: str) -> None:
-    """Tell the workers that chunks are ready. Raises what the broker's client raises; nothing is lost by that."""
+def announce(ready: Iterable[tuple[int, str]]) -> None:
+    """Tell the workers that chunks, each with its queue, are ready. Raises what the broker's client raises; nothing is lost by that."""
     if app.conf.broker_url is None:
         raise StoreError("no broker: set UNJAM_REDIS_URL, or run `unjam up`")
     with app.producer_or_acquire() as producer:
-        for chunk_id in chunk_ids:
+        for chunk_id, queue in ready:
             chunk.apply_async((chunk_id,), queue=queue, producer=producer)
 
 
