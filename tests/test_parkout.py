@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unjam import _kernels
 from unjam.errors import IllegalMove, MetricError, ParseError
 from unjam.puzzles.exits import Opening, edges_of
 from unjam.puzzles.grid import OUT, Move, symmetries
 from unjam.puzzles.parkout import Parkout
+from unjam.search.encode import run_kernel
 from unjam.search.reference import search
 from unjam.search.solution import Outcome
 
@@ -55,7 +57,7 @@ def test_closed_edges() -> None:
 def test_gates() -> None:
     opens = Parkout.parse("aA./..B/..b", gates=[{"edge": "right:0", "opens": 1}])
     assert sorted(moves_of(opens)) == ["a:R1", "b:U*", "b:U1"]
-    assert moves_of(opens, (0, OUT)) == ["a:R*", "a:R1"]
+    assert moves_of(opens, (0, OUT)) == ["a:R1", "a:R*"]
     assert opens.leaving_never_harms
     assert search(opens, prune=True).length == search(opens).length == 2
 
@@ -214,6 +216,17 @@ def test_example(board: str) -> None:
     written = puzzle.notation(answer.moves, "slide")
     assert puzzle.read_notation(written, "slide") == list(answer.moves)
     assert puzzle.key == Parkout.parse(EXAMPLE).key
+
+
+@pytest.mark.parametrize(("prune", "registered"), [(True, 647), (False, 177_953)])
+def test_published_figures_of_the_example(prune: bool, registered: int) -> None:
+    """Positions met until the empty lot turns up: cars in the order of their letters, slides before leaving."""
+    puzzle = Parkout.parse(EXAMPLE)
+    limits = _kernels.Limits(seconds=60, nodes=10**9, bytes=10**9)
+    result = run_kernel(puzzle, "slide", "bfs", None, prune, limits, _kernels.Control())
+    assert (result.length, result.peak_states) == (10, registered)
+    if prune:
+        assert search(puzzle, prune=True).profile == tuple(result.profile)
 
 
 def test_known_lots(shared_data: Path) -> None:

@@ -38,7 +38,7 @@ class Car(NamedTuple):
 class Parkout(Blocks):
     """A parking lot.
 
-    Cars are numbered by their first cell in ``board``, row by row; the state is each car's first cell in row-major
+    Cars are numbered in the order of their letters; the state is each car's first cell in row-major
     order, OUT once it has left. ``board`` is the cells in row-major order in the user's letters. Each edge of a cell
     on the rim is a slot: top from left to right, right from top to bottom, bottom from left to right, left from top to
     bottom. ``slots`` says when each is open; one that never closes closes when all cars that can leave have left.
@@ -218,11 +218,11 @@ class Parkout(Blocks):
                 free = 0
                 while free < room and not taken >> front + free * step & 1:
                     free += 1
+                for distance in range(1, free + 1):
+                    yield piece, cell + distance * step
                 slot = self._exits[piece]
                 if nose and free == room and slot.opens <= left < slot.closes:
                     yield piece, OUT
-                for distance in range(1, free + 1):
-                    yield piece, cell + distance * step
 
     def way(self, state: Cells, piece: int, end: int, metric: Metric) -> str:
         return f"{_NOSE_LETTERS[self.cars[piece].side]}*" if end == OUT else straight(state[piece], end, self.width)
@@ -282,7 +282,7 @@ def _image(board: str, draw: Draw) -> str:
 
 
 def _find(board: str, width: int) -> dict[str, Cells]:
-    """The cells of each car by its lower-case letter, cars in the order of their first cells."""
+    """The cells of each car by its lower-case letter, cars in the order of their letters."""
     found: dict[str, list[int]] = {}
     for cell, letter in enumerate(board):
         if letter not in (EMPTY, WALL):
@@ -292,7 +292,7 @@ def _find(board: str, width: int) -> dict[str, Cells]:
                     f"{letter!a} is no car: a car is a letter with two cases", field="board", **place(cell, width)
                 )
             found.setdefault(name, []).append(cell)
-    return {name: tuple(cells) for name, cells in found.items()}
+    return {name: tuple(found[name]) for name in sorted(found)}
 
 
 def _check_car(name: str, cells: Cells, board: str, width: int) -> None:
