@@ -88,9 +88,9 @@ def status(batch: int | None, as_json: bool) -> None:
     if as_json:
         write_out((json_line(asdict(each)) for each in found), None)
         return
-    from rich.console import Console
+    from cli.report import console
 
-    Console().print(_table(found))
+    console().print(_table(found))
 
 
 @click.command()
@@ -172,20 +172,12 @@ def _table(found: list[BatchStatus]) -> Table:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("batch", "levels", "done", "optimal", "unsolvable", "bounded", "failed", "bad"):
+    for column in ("batch", "levels", "done", "open", "bad"):
         table.add_column(column, justify="right")
     for column in ("state", "created", "name"):
         table.add_column(column)
     for each in found:
-        outcomes = [f"{each.outcomes.get(name, 0):,}" for name in ("optimal", "unsolvable", "bounded", "failed")]
-        table.add_row(
-            str(each.batch_id),
-            f"{each.levels:,}",
-            f"{each.done:,}",
-            *outcomes,
-            f"{each.bad:,}",
-            each.state,
-            f"{each.created:%Y-%m-%d %H:%M}",
-            Text(each.name or ""),
-        )
+        counts = (each.levels, each.done, each.outcomes.get("bounded", 0) + each.outcomes.get("failed", 0), each.bad)
+        created = f"{each.created.astimezone():%Y-%m-%d %H:%M}"
+        table.add_row(str(each.batch_id), *map("{:,}".format, counts), each.state, created, Text(each.name or ""))
     return table

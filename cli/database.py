@@ -59,8 +59,9 @@ def stats(as_json: bool) -> None:
     if as_json:
         write_out(map(json_line, rows), None)
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from cli.report import console
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in ("family", "metric", "outcome"):
@@ -68,7 +69,7 @@ def stats(as_json: bool) -> None:
     table.add_column("puzzles", justify="right")
     for row in rows:
         table.add_row(row["family"], row["metric"], row["outcome"], f"{row['puzzles']:,}")
-    Console().print(table)
+    console().print(table)
 
 
 @db.command()

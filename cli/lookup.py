@@ -46,7 +46,7 @@ def lookup(
     """
     from cli.report import Report
 
-    report = Report()
+    report = Report(unanswered="not stored")
     with open_store() as (_, engine), source.entries() as entries:
         write_rows(lambda: stored(engine, entries, metric), report, as_json, output, output_format)
     report.show(as_json, moves=source.pack is None)

@@ -21,7 +21,7 @@ ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv
 FORMATS = ("jsonl", "csv", "text")
 _COLUMNS = (
     *("index", "name", "family", "metric", "key", "outcome", "length", "lower", "upper", "moves", "expanded"),
-    *("generated", "seconds", "algorithm", "heuristic", "reason", "known", "known_ok", "line", "error"),
+    *("generated", "seconds", "algorithm", "heuristic", "pruned", "reason", "known", "known_ok", "line", "error"),
 )
 
 _OUTPUT = (

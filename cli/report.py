@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +14,12 @@ SHOWN = 20  # lines of each list in the table; --json has them all
 _SOLVED = ("optimal", "unsolvable")
 
 
+def console(*, stderr: bool = False) -> Console:
+    """A console that does not fold tables where nobody watches."""
+    there = Console(stderr=stderr)
+    return there if there.is_terminal else Console(stderr=stderr, width=200)
+
+
 def answer(row: Mapping[str, Any]) -> str:
     """The answer in a few characters: ``81``, ``unsolvable``, ``12..20``, ``12..``."""
     outcome = row["outcome"]
@@ -21,13 +27,14 @@ def answer(row: Mapping[str, Any]) -> str:
         return str(row["length"])
     if outcome == "bounded":
         return f"{row['lower']}..{'' if row['upper'] is None else row['upper']}"
-    return str(outcome or "waiting")
+    return str(outcome or "-")
 
 
 class Report:
     """Counts the rows of a batch as they pass, in bounded memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, unanswered: str = "waiting") -> None:
+        self.unanswered = unanswered
         self.outcomes: Counter[str] = Counter()
         self.bad = Head()
         self.wrong = Head()
@@ -48,7 +55,7 @@ class Report:
             self.bad.add(row)
             return
         self.levels.add(row)
-        self.outcomes[row["outcome"] or "waiting"] += 1
+        self.outcomes[row["outcome"] or self.unanswered] += 1
         self.expanded += row.get("expanded") or 0
         self.generated += row.get("generated") or 0
         self.seconds += row.get("seconds") or 0.0
@@ -63,28 +70,24 @@ class Report:
 
     def show(self, as_json: bool, wall: float | None = None, *, moves: bool = False) -> None:
         """Print the table; where standard output holds JSON, to standard error and only if somebody watches."""
-        console = Console(stderr=as_json)
-        if as_json and not console.is_terminal:
+        out = console(stderr=as_json)
+        if as_json and not out.is_terminal:
             return
-        if moves:
-            for row in self.levels.rows:
-                if row.get("moves"):
-                    console.print(Text(f"{title(row)}: {' '.join(row['moves'])}"), soft_wrap=True)
-        self.print(console, wall)
-
-    def print(self, console: Console, wall: float | None = None) -> None:
         if 0 < self.levels.count <= SHOWN:
-            console.print(_levels(self.levels.rows))
-        self._print_list(console, "not solved", self.open, _open)
-        self._print_list(console, "wrong claims", self.wrong, _wrong)
-        self._print_list(console, "bad entries", self.bad, lambda row: f"line {row['line']}: {row['error']}")
-        console.print(self._totals(wall))
+            out.print(_levels(self.levels.rows))
+            out.print()
+        if moves:
+            self._list(out, "moves", Head(row for row in self.levels.rows if row.get("moves")), _moves)
+        self._list(out, "not solved", Head(row for row in self.open.rows if row["outcome"]), _open)
+        self._list(out, "wrong claims", self.wrong, _wrong)
+        self._list(out, "bad entries", self.bad, lambda row: f"line {row['line']}: {row['error']}")
+        out.print(self._totals(wall))
 
     def _totals(self, wall: float | None) -> Table:
         table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
         table.add_column(justify="right")
         table.add_column()
-        for outcome in (*_SOLVED, "bounded", "failed", "waiting"):
+        for outcome in (*_SOLVED, "bounded", "failed", self.unanswered):
             if self.outcomes[outcome]:
                 table.add_row(f"{self.outcomes[outcome]:,}", outcome)
         if self.bad.count:
@@ -100,23 +103,25 @@ class Report:
         return table
 
     @staticmethod
-    def _print_list(console: Console, title: str, rows: Head, line: Any) -> None:
+    def _list(out: Console, heading: str, rows: Head, line: Callable[[Mapping[str, Any]], str]) -> None:
         if not rows.count:
             return
-        console.print(Text(f"{title}:", style="bold"))
+        out.print(Text(f"{heading}:", style="bold"))
         for row in rows.rows:
-            console.print(Text(f"  {line(row)}"), soft_wrap=True)
+            out.print(Text(f"  {line(row)}"), soft_wrap=True)
         if rows.count > len(rows.rows):
-            console.print(f"  and {rows.count - len(rows.rows):,} more: see --json")
-        console.print()
+            out.print(f"  and {rows.count - len(rows.rows):,} more: see --json")
+        out.print()
 
 
 class Head:
     """The first rows of a kind, and how many there are."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
         self.rows: list[Mapping[str, Any]] = []
         self.count = 0
+        for row in rows:
+            self.add(row)
 
     def add(self, row: Mapping[str, Any]) -> None:
         self.count += 1
@@ -129,12 +134,13 @@ def title(row: Mapping[str, Any]) -> str:
     return str(row.get("name") or f"level {row['index'] + 1}")
 
 
+def _moves(row: Mapping[str, Any]) -> str:
+    return f"{title(row)}: {' '.join(row['moves'])}"
+
+
 def _open(row: Mapping[str, Any]) -> str:
-    reason = f" ({row['reason']})" if row.get("reason") else ""
-    return (
-        f"{title(row)}: {row['outcome'] or 'waiting'} {answer(row) if row['outcome'] == 'bounded' else ''}".rstrip()
-        + reason
-    )
+    bounds = f" {answer(row)}" if row["outcome"] == "bounded" else ""
+    return f"{title(row)}: {row['outcome']}{bounds} ({row.get('reason') or 'no reason is known'})"
 
 
 def _wrong(row: Mapping[str, Any]) -> str:
