@@ -64,7 +64,7 @@ def test_gates() -> None:
     # b must not leave first, though it can: that would close the gate in front of a.
     closes = Parkout.parse("Bb./..A/..a", gates=[{"edge": "top:2", "closes": 1}])
     assert not closes.leaving_never_harms
-    assert moves_of(closes, (OUT, 5)) == ["a:U1"]
+    assert moves_of(closes, (5, OUT)) == ["a:U1"]
     assert search(closes).length == 2
     assert search(closes, prune=True).outcome is Outcome.UNSOLVABLE
 
