@@ -115,7 +115,7 @@ def parkout(random: Random) -> Fields:
             for edge in random.sample(free, 2)
             if edge.partition(":")[0] not in fields.get("closed", [])
         ]
-    if random.random() < 0.2:
+    if len(letters) > 1 and random.random() < 0.2:  # one car at least has to leave
         fields["fixed"] = [random.choice(letters)]
     return fields
 

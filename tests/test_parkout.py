@@ -61,10 +61,10 @@ def test_gates() -> None:
     assert opens.leaving_never_harms
     assert search(opens, prune=True).length == search(opens).length == 2
 
-    # b must not leave first, though it can: that would close the gate in front of a.
-    closes = Parkout.parse("Bb./..A/..a", gates=[{"edge": "top:2", "closes": 1}])
+    # a must not leave first, though it can: that would close the gate in front of b.
+    closes = Parkout.parse("Aa./..B/..b", gates=[{"edge": "top:2", "closes": 1}])
     assert not closes.leaving_never_harms
-    assert moves_of(closes, (5, OUT)) == ["a:U1"]
+    assert moves_of(closes, (OUT, 5)) == ["b:U1"]
     assert search(closes).length == 2
     assert search(closes, prune=True).outcome is Outcome.UNSOLVABLE
 
