@@ -39,8 +39,12 @@ def chunk(chunk_id: int) -> None:
 
 
 def announce(ready: Iterable[tuple[int, str]]) -> None:
-    """Tell the workers that chunks, each with its queue, are ready. Raises what the broker's client raises; nothing is lost by that."""
-    if app.conf.broker_url is None:
+    """Tell the workers that chunks, each with its queue, are ready.
+
+    Raises what the broker's client raises; nothing is lost by that, since the reconciler announces them again.
+    """
+    ready = list(ready)
+    if ready and app.conf.broker_url is None:
         raise StoreError("no broker: set UNJAM_REDIS_URL, or run `unjam up`")
     with app.producer_or_acquire() as producer:
         for chunk_id, queue in ready:
