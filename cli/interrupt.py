@@ -9,13 +9,18 @@ from threading import Event
 from types import FrameType
 
 
+class Stop(Event):
+    """Set by the first signal; a second one, or the first while ``at_once`` holds, is a KeyboardInterrupt."""
+
+    at_once = False
+
+
 @contextmanager
-def interruptible() -> Iterator[Event]:
-    """The event is set by the first signal; a second one ends the program at once."""
-    stop = Event()
+def interruptible() -> Iterator[Stop]:
+    stop = Stop()
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
+        if stop.is_set() or stop.at_once:
             raise KeyboardInterrupt
         stop.set()
 

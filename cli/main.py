@@ -8,8 +8,6 @@ from typing import Any
 
 import rich_click as click
 
-from unjam.errors import UnjamError
-
 COMMANDS = {
     "solve": "solve",
     "lookup": "lookup",
@@ -54,8 +52,6 @@ class Commands(click.RichGroup):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except UnjamError as error:
-            raise Refused(str(error)) from error
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
             ctx.exit(INTERRUPTED)
@@ -66,7 +62,11 @@ class Commands(click.RichGroup):
 
 
 def _outside_fault(error: Exception) -> str | None:
-    """What to say about a file that cannot be used, or a database that went away; None for faults of our own."""
+    """What to say about what cannot be read or reached; None for faults of our own."""
+    from unjam.errors import UnjamError
+
+    if isinstance(error, UnjamError):
+        return str(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if "sqlalchemy" in sys.modules:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from threading import Event
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -60,44 +59,38 @@ def solve(
     report = Report()
     with interruptible() as stop, open_store() as (url, engine):
         with progress_bar() as bar, source.entries() as entries:
-            try:
-                batch = batches.submit(
-                    engine,
-                    _until(stop, entries, bar),
-                    metric=metric,
-                    budget=budget,
-                    queue="bulk",
-                    name=source.name,
-                    algorithm=algorithm,
-                    heuristic=heuristic,
-                )
-            except KeyboardInterrupt:
-                ctx.exit(_interrupted("while reading the pack: nothing was solved yet"))
-            if batch.new and not stop.is_set():
+            stop.at_once = True  # nothing is accepted before all is read
+            batch = batches.submit(
+                engine,
+                _shown(entries, bar),
+                metric=metric,
+                budget=budget,
+                queue="bulk",
+                name=source.name,
+                algorithm=algorithm,
+                heuristic=heuristic,
+            )
+            stop.at_once = False
+            if batch.new:
                 drain(url, batch.batch_id, processes or os.cpu_count() or 1, _shows(bar, batch.levels), stop.is_set)
         if stop.is_set():
             status = batches.status(engine, batch.batch_id)
             if status.state == "running":
                 batches.cancel(engine, batch.batch_id)
-                ctx.exit(_interrupted(f"{status.done:,} of {status.levels:,} levels are done and kept"))
+                done = f"{status.done:,} of {status.levels:,} levels are done and kept"
+                click.echo(f"interrupted: {done}; the same command goes on from there", err=True)
+                ctx.exit(130)
         wall = perf_counter() - began
         write_rows(lambda: batches.results(engine, batch.batch_id), report, as_json, output, output_format)
         report.show(as_json, wall, moves=source.pack is None)
     ctx.exit(report.exit_code)
 
 
-def _until(stop: Event, entries: Iterator[Entry], bar: Bar) -> Iterator[Entry]:
+def _shown(entries: Iterator[Entry], bar: Bar) -> Iterator[Entry]:
     for entry in entries:
-        if stop.is_set():
-            raise KeyboardInterrupt
         bar.show("reading", entry.index + 1)
         yield entry
 
 
 def _shows(bar: Bar, total: int) -> Callable[[int], None]:
     return lambda done: bar.show("solving", done, total)
-
-
-def _interrupted(what: str) -> int:
-    click.echo(f"interrupted: {what}; the same command goes on from there", err=True)
-    return 130

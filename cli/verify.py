@@ -11,7 +11,6 @@ import rich_click as click
 from cli.lookup import stored
 from cli.options import Source, metric, open_store, takes_levels
 from cli.output import json_line, write_out
-from unjam.errors import PackError, UnjamError
 
 if TYPE_CHECKING:
     from unjam.packs import Entry
@@ -68,6 +67,7 @@ def verify(ctx: click.Context, source: Source, results: str | None, metric: Metr
 
 def _judge(entry: Entry, row: Mapping[str, Any]) -> tuple[str, str | None]:
     """The verdict on one answer, and what is wrong."""
+    from unjam.errors import UnjamError
     from unjam.search.solution import Outcome, Solution
     from unjam.search.verify import verify as replay
 
@@ -105,6 +105,8 @@ def _with_stored(entries: Iterator[Entry], engine: Any, metric: Metric | None) -
 
 def _with_given(entries: Iterator[Entry], answers: Iterable[bytes], name: str) -> Iterator[tuple[Entry, Any]]:
     """Entries with their rows, both in order; an entry without a row counts as not answered."""
+    from unjam.errors import PackError
+
     rows = _rows(answers, name)
     row = next(rows, None)
     for entry in entries:
@@ -118,6 +120,8 @@ def _with_given(entries: Iterator[Entry], answers: Iterable[bytes], name: str) -
 
 
 def _rows(answers: Iterable[bytes], name: str) -> Iterator[dict[str, Any]]:
+    from unjam.errors import PackError
+
     for number, line in enumerate(answers, 1):
         if line.strip():
             try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,6 @@ from unjam.errors import PackError
 from unjam.packs import WRITABLE, Defaults, Entry, read_objects, read_pack, write_pack
 from unjam.packs.lines import MAX_LINE
 
-SHARED = Path(os.environ.get("UNJAM_SHARED_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 GOOD_LINE = b'{"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo"}\n'
 
 
@@ -320,7 +318,6 @@ def test_what_is_written_reads_back(format: str) -> None:
         assert (before.tags, before.puzzle.key) == (after.tags, after.puzzle.key)
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason=f"the known answers are not in {SHARED}")
 @pytest.mark.parametrize(
     ("name", "how", "levels", "claims"),
     [
@@ -332,9 +329,11 @@ def test_what_is_written_reads_back(format: str) -> None:
         ("korf24.csv", {"family": "tiles", "board_column": "tiles_blank_first"}, 50, {"step"}),
     ],
 )
-def test_the_known_answers_are_read(name: str, how: dict[str, str], levels: int, claims: set[str]) -> None:
+def test_the_known_answers_are_read(
+    shared_data: Path, name: str, how: dict[str, str], levels: int, claims: set[str]
+) -> None:
     fields = {"goal": "blank-first"} if how.get("board_column") == "tiles_blank_first" else {}
-    entries = read((SHARED / name).read_bytes(), fields=fields, **how)
+    entries = read((shared_data / name).read_bytes(), fields=fields, **how)
     assert not errors(entries)
     assert len(entries) == levels
     assert set().union(*(entry.known for entry in entries)) == claims

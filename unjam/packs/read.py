@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from pathlib import PurePath
 from typing import BinaryIO
 
 from unjam.errors import PackError
@@ -13,6 +14,7 @@ from unjam.packs.fields import Defaults, read_entry
 from unjam.packs.lines import Line, is_comment, read_lines
 
 FORMATS = ("jsonl", "csv", "text", "lines")
+ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "csv"}
 
 
 def read_pack(
@@ -24,25 +26,28 @@ def read_pack(
 ) -> Iterator[Entry]:
     """The entries of a pack in its order, bad ones included, read as they are asked for.
 
-    ``format`` is one of FORMATS, or None to find out; ``board_column`` names the CSV column that holds the boards.
+    ``format`` is one of FORMATS, or None to find out by the stream's name or by the first line; ``board_column`` names
+    the CSV column that holds the boards.
     Raises PackError, at once, if the pack as a whole cannot be read.
     """
     lines = read_lines(stream)
     head: list[Line] = []
     for line in lines:
         head.append(line)
-        if line.error or (line.text.strip() and not is_comment(line.text)):
+        if line.text.strip() and not is_comment(line.text):
             break
         if len(head) > 10_000:
-            raise PackError("the pack begins with more than 10,000 empty lines")
+            raise PackError("the pack begins with more than 10,000 lines without a level")
     else:
-        raise PackError("the pack is empty")
+        if not any(line.error for line in head):
+            raise PackError("the pack is empty")
     if format is None:
-        format = "csv" if board_column else _detect(head[-1].text)
+        named = ENDINGS.get(PurePath(str(getattr(stream, "name", ""))).suffix.lower())
+        format = "csv" if board_column else named or _detect(head[-1].text)
     elif format not in FORMATS:
         raise PackError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     if format in ("jsonl", "csv"):
-        head = head[-1:]
+        head = [line for line in head if line.error or line is head[-1]]
     every_line = chain(head, lines)
     defaults = defaults or Defaults()
     if format == "jsonl":

@@ -49,7 +49,7 @@ def stats(engine: Engine) -> list[dict[str, Any]]:
     by = (solution.c.family, solution.c.metric, solution.c.outcome)
     query = select(*by, func.count().label("puzzles")).group_by(*by).order_by(*by)
     with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(query).mappings()]
+        return [{str(name): value for name, value in row.items()} for row in connection.execute(query).mappings()]
 
 
 def _stored(engine: Engine, keys: Sequence[bytes]) -> dict[bytes, list[Any]]:
