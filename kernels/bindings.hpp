@@ -6,5 +6,6 @@
 namespace unjam {
 
 void bind_blocks(nanobind::module_& module);
+void bind_tiles(nanobind::module_& module);
 
 }  // namespace unjam

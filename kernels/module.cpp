@@ -51,4 +51,5 @@ NB_MODULE(KERNELS_MODULE, module) {
   module.def("supports_v3", &unjam::supports_v3);
   unjam::bind_control(module);
   unjam::bind_blocks(module);
+  unjam::bind_tiles(module);
 }

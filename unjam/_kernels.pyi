@@ -60,6 +60,10 @@ def tiles(
     limits: Limits,
     control: Control,
 ) -> Result: ...
+
+# Whether the walking-distance tables of such boards are small enough (4x4 and most rectangles; not 4x5, 5x5, 6x6).
+# Asking tiles() for walking-distance where they are not is a ValueError, as is linear-conflict with slide.
+def walking_distance_fits(width: int, height: int, blank_goal: int) -> bool: ...
 def check_tiles(
     width: int, height: int, board: Sequence[int], blank_goal: int, metric: str, moves: Sequence[tuple[int, int]]
 ) -> str: ...

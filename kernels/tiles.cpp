@@ -1,0 +1,147 @@
+// The n-puzzle: chooses the search, the heuristic and the board size that was compiled for it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+#include "bindings.hpp"
+#include "control.hpp"
+#include "tiles_board.hpp"
+#include "tiles_heuristics.hpp"
+#include "tiles_idastar.hpp"
+
+namespace nb = nanobind;
+
+namespace unjam::tiles {
+
+enum class Metric { step, slide };
+enum class Algorithm { bfs, astar, idastar };
+enum class Heuristic { none, manhattan, linear_conflict, walking_distance };
+
+template <class Choice>
+static Choice choose(const std::string& name, std::initializer_list<std::pair<const char*, Choice>> choices) {
+  for (const auto& [known, choice] : choices) {
+    if (name == known) return choice;
+  }
+  throw std::invalid_argument("unknown choice: " + name);
+}
+
+static bool walking_distance_fits(int width, int height, int blank_goal) {
+  return WalkingSpace{height, width, blank_goal / width}.fits() && WalkingSpace{width, height, blank_goal % width}.fits();
+}
+
+static Result bounded(const char* reason, int lower) {
+  Result result;
+  result.outcome = "bounded";
+  result.reason = reason;
+  result.lower = lower;
+  return result;
+}
+
+// Calls `run` with the board's shape as a type.
+template <class Run>
+static Result with_shape(const Board& board, Run run) {
+  if (board.width == 3 && board.height == 3) return run(static_cast<FixedShape<3, 3>*>(nullptr));
+  if (board.width == 4 && board.height == 4) return run(static_cast<FixedShape<4, 4>*>(nullptr));
+  if (board.width == 5 && board.height == 5) return run(static_cast<FixedShape<5, 5>*>(nullptr));
+  return run(static_cast<AnyShape*>(nullptr));
+}
+
+template <class Shape, class H>
+static Result deepen(Board& board, Metric metric, H heuristic, Meter& meter) {
+  if constexpr (requires { &H::steps; }) {
+    if (metric == Metric::step) {
+      StepSearch<Shape, H> search(board, heuristic, meter);
+      return idastar(search, board, meter);
+    }
+  }
+  if constexpr (requires { &H::vertical_slides; }) {
+    SlideSearch<Shape, H> search(board, heuristic, meter);
+    return idastar(search, board, meter);
+  }
+  return {};
+}
+
+template <class Shape>
+static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
+  if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
+  if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
+  using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
+  WalkingTables<Entry> tables;
+  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+  if (!meter.take(tables.bytes())) return bounded("bytes", 0);
+  return metric == Metric::step ? deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter)
+                                : deepen<Shape>(board, metric, WalkingSlides<Shape, Entry>(board, tables), meter);
+}
+
+static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, Meter& meter) {
+  if (algorithm != Algorithm::bfs && !board.solvable()) {
+    Result result;
+    result.outcome = "unsolvable";
+    return result;
+  }
+  return with_shape(board, [&]<class Shape>(Shape*) { return idastar_of_shape<Shape>(board, metric, heuristic, meter); });
+}
+
+static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal, const std::string& metric_name,
+                    const std::string& algorithm_name, const std::string& heuristic_name, const Limits& limits,
+                    Control& control) {
+  const auto metric = choose<Metric>(metric_name, {{"step", Metric::step}, {"slide", Metric::slide}});
+  const auto algorithm = choose<Algorithm>(
+      algorithm_name, {{"bfs", Algorithm::bfs}, {"astar", Algorithm::astar}, {"idastar", Algorithm::idastar}});
+  const auto heuristic = choose<Heuristic>(heuristic_name, {{"none", Heuristic::none},
+                                                            {"manhattan", Heuristic::manhattan},
+                                                            {"linear-conflict", Heuristic::linear_conflict},
+                                                            {"walking-distance", Heuristic::walking_distance}});
+  if (width < 2 || width > kMaxSide || height < 2 || height > kMaxSide) {
+    throw std::invalid_argument("tiles: a board has 2 to 6 rows and columns");
+  }
+  const std::size_t size = static_cast<std::size_t>(width * height);
+  std::vector<bool> seen(size);
+  for (const int cell : cells) {
+    if (cell < 0 || cell >= width * height || seen[cell]) throw std::invalid_argument("tiles: not a permutation");
+    seen[cell] = true;
+  }
+  if (cells.size() != size) throw std::invalid_argument("tiles: not a permutation");
+  if (blank_goal < 0 || blank_goal >= width * height) throw std::invalid_argument("tiles: blank_goal is off the board");
+  if (algorithm != Algorithm::bfs && heuristic == Heuristic::none) {
+    throw std::invalid_argument("tiles: " + algorithm_name + " needs a heuristic");
+  }
+  if (heuristic == Heuristic::linear_conflict && metric == Metric::slide) {
+    throw std::invalid_argument("tiles: linear-conflict is no lower bound on slides; use walking-distance or manhattan");
+  }
+  if (heuristic == Heuristic::walking_distance && !walking_distance_fits(width, height, blank_goal)) {
+    throw std::invalid_argument("tiles: the walking-distance table of this size is too large; use linear-conflict or manhattan");
+  }
+  if (algorithm != Algorithm::idastar) throw std::invalid_argument("tiles: only idastar so far");
+  nb::gil_scoped_release released;
+  Meter meter(limits, control);
+  Board board(width, height, cells, blank_goal);
+  Result result;
+  try {
+    result = search(board, metric, algorithm, heuristic, meter);
+  } catch (const std::bad_alloc&) {
+    result = bounded("bytes", 0);
+  }
+  result.expanded = meter.expanded;
+  result.generated = meter.generated;
+  result.peak_bytes = meter.peak_bytes();
+  return result;
+}
+
+}  // namespace unjam::tiles
+
+namespace unjam {
+
+void bind_tiles(nb::module_& module) {
+  module.def("tiles", &tiles::solve, nb::arg("width"), nb::arg("height"), nb::arg("board"), nb::arg("blank_goal"),
+             nb::arg("metric"), nb::arg("algorithm"), nb::arg("heuristic"), nb::arg("limits"), nb::arg("control"));
+  module.def("walking_distance_fits", &tiles::walking_distance_fits, nb::arg("width"), nb::arg("height"),
+             nb::arg("blank_goal"));
+}
+
+}  // namespace unjam
