@@ -35,17 +35,26 @@ class Method:
     pruned: bool | None
 
 
-def choose(puzzle: Puzzle, metric: Metric, algorithm: str | None = None, heuristic: str | None = None) -> Method:
+def choose(
+    puzzle: Puzzle,
+    metric: Metric,
+    algorithm: str | None = None,
+    heuristic: str | None = None,
+    prune: bool | None = None,
+) -> Method:
     """The method for a puzzle, with what the user forces; raises SearchError where that does not fit."""
     if algorithm is not None and algorithm not in ALGORITHMS:
         raise SearchError(f"no such algorithm {algorithm!r}; there are {', '.join(ALGORITHMS)}")
     if heuristic is not None and heuristic not in HEURISTICS:
         raise SearchError(f"no such heuristic {heuristic!r}; there are {', '.join(HEURISTICS)}")
+    if heuristic is not None and not isinstance(puzzle, Tiles):
+        raise SearchError(f"heuristics can be chosen for tiles only, not for {puzzle.family}")
+    if prune and not (isinstance(puzzle, Parkout) and puzzle.leaving_never_harms):
+        raise SearchError("pruning proves nothing here: it needs a parking lot with no exit that closes")
+    if isinstance(puzzle, Parkout):
+        return Method(algorithm or "bfs", None, puzzle.leaving_never_harms if prune is None else prune)
     if not isinstance(puzzle, Tiles):
-        if heuristic is not None:
-            raise SearchError(f"heuristics can be chosen for tiles only, not for {puzzle.family}")
-        pruned = puzzle.leaving_never_harms if isinstance(puzzle, Parkout) else None
-        return Method(algorithm or "bfs", None, pruned)
+        return Method(algorithm or "bfs", None, None)
     if algorithm == "bfs":
         if heuristic is not None:
             raise SearchError("breadth-first search uses no heuristic")
@@ -66,15 +75,17 @@ def solve(
     *,
     algorithm: str | None = None,
     heuristic: str | None = None,
+    prune: bool | None = None,
     control: Control | None = None,
 ) -> Solution:
     """Find and prove the shortest solution, within a budget.
 
-    ``metric`` defaults to the family's own. ``control`` lets another thread watch and cancel the search; without it
+    ``metric`` defaults to the family's own. ``algorithm`` (ALGORITHMS), ``heuristic`` (HEURISTICS, tiles only) and
+    ``prune`` (parkout only: a car that can leave leaves now) default to what is quickest. ``control`` lets another thread watch and cancel the search; without it
     Ctrl-C does. Raises MetricError and SearchError for what does not fit the puzzle; a budget that ends is an outcome.
     """
     metric = puzzle.check_metric(metric)
-    method = choose(puzzle, metric, algorithm, heuristic)
+    method = choose(puzzle, metric, algorithm, heuristic, prune)
     reason = puzzle.unsolvable_reason()
     if reason is not None:
         return Solution(metric, Outcome.UNSOLVABLE, reason=reason)
