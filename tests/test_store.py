@@ -97,7 +97,12 @@ def test_wrong_claims_are_told(engine: Engine) -> None:
     puzzle = unjam.parse("rush", RUSH)
     claims: list[dict[str, int | None]] = [{"slide": 5}, {"slide": None}, {"step": 5}, {}]
     entries = [Entry(i, i + 1, puzzle, known=known) for i, known in enumerate(claims)]
-    assert [row["known_ok"] for row in run(engine, submit(engine, entries, budget=BUDGET))] == [False, False, None, None]
+    assert [row["known_ok"] for row in run(engine, submit(engine, entries, budget=BUDGET))] == [
+        False,
+        False,
+        None,
+        None,
+    ]
 
 
 def test_bad_entries_are_kept_with_their_lines(engine: Engine) -> None:

@@ -185,14 +185,11 @@ def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> 
     Name the queues that are empty at the broker: what waits for so long although no message is left was lost. One
     reconciler works at a time; the others get nothing.
     """
-    with engine.connect() as guard:
-        if not guard.execute(select(func.pg_try_advisory_lock(_RECONCILING))).scalar_one():
+    with engine.begin() as guard:
+        if not guard.execute(select(func.pg_try_advisory_xact_lock(_RECONCILING))).scalar_one():
             return []
-        try:
-            recover(engine)
-            return _stale(engine, queues, stale_seconds)
-        finally:
-            guard.execute(select(func.pg_advisory_unlock(_RECONCILING)))
+        recover(engine)
+        return _stale(engine, queues, stale_seconds)
 
 
 def unfinished(engine: Engine, batch_id: int) -> bool:
