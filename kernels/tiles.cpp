@@ -8,11 +8,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "astar.hpp"
+#include "bfs.hpp"
 #include "bindings.hpp"
 #include "control.hpp"
 #include "tiles_board.hpp"
 #include "tiles_heuristics.hpp"
 #include "tiles_idastar.hpp"
+#include "tiles_space.hpp"
 
 namespace nb = nanobind;
 
@@ -73,17 +76,58 @@ static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic,
   using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
   WalkingTables<Entry> tables;
   if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
-  if (!meter.take(tables.bytes())) return bounded("bytes", 0);
   return metric == Metric::step ? deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter)
                                 : deepen<Shape>(board, metric, WalkingSlides<Shape, Entry>(board, tables), meter);
 }
 
+// A board's bound from nothing. In slides the sum of both axes, which is consistent.
+template <class H>
+static Bound bound_of(Metric metric, H heuristic) {
+  return [metric, heuristic](const Board& board) mutable {
+    const auto value = heuristic.start(board);
+    if constexpr (requires { heuristic.vertical_slides(value); }) {
+      if (metric == Metric::slide) return heuristic.vertical_slides(value) + heuristic.horizontal_slides(value);
+    }
+    if constexpr (requires { heuristic.steps(value); }) return heuristic.steps(value);
+    return 0;
+  };
+}
+
+template <int Words>
+static Result search_space(const Board& board, Metric metric, Bound bound, Meter& meter) {
+  const bool informed = bound != nullptr;
+  TilesSpace<Words> space(board, metric == Metric::slide, std::move(bound));
+  return informed ? a_star(space, meter) : breadth_first(space, meter);
+}
+
+// Breadth-first without a bound, A* with one.
+static Result search_states(const Board& board, Metric metric, Bound bound, Meter& meter) {
+  if (board.size() <= 16) return search_space<1>(board, metric, std::move(bound), meter);
+  if (board.size() <= 25) return search_space<2>(board, metric, std::move(bound), meter);
+  if (board.size() <= 30) return search_space<3>(board, metric, std::move(bound), meter);
+  return search_space<4>(board, metric, std::move(bound), meter);
+}
+
+static Result astar(const Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
+  Bound bound = bound_of(metric, Manhattan<AnyShape>(board));
+  if (heuristic == Heuristic::linear_conflict) bound = bound_of(metric, LinearConflict<AnyShape>(board));
+  if (heuristic == Heuristic::walking_distance) {
+    WalkingTables<std::uint32_t> tables;
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    bound = metric == Metric::step ? bound_of(metric, WalkingSteps<AnyShape, std::uint32_t>(board, tables))
+                                   : bound_of(metric, WalkingSlides<AnyShape, std::uint32_t>(board, tables));
+  }
+  return search_states(board, metric, std::move(bound), meter);
+}
+
 static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, Meter& meter) {
-  if (algorithm != Algorithm::bfs && !board.solvable()) {
+  if (algorithm == Algorithm::bfs) return search_states(board, metric, nullptr, meter);
+  if (!board.solvable()) {
     Result result;
     result.outcome = "unsolvable";
     return result;
   }
+  if (algorithm == Algorithm::astar) return astar(board, metric, heuristic, meter);
   return with_shape(board, [&]<class Shape>(Shape*) { return idastar_of_shape<Shape>(board, metric, heuristic, meter); });
 }
 
@@ -117,7 +161,6 @@ static Result solve(int width, int height, const std::vector<int>& cells, int bl
   if (heuristic == Heuristic::walking_distance && !walking_distance_fits(width, height, blank_goal)) {
     throw std::invalid_argument("tiles: the walking-distance table of this size is too large; use linear-conflict or manhattan");
   }
-  if (algorithm != Algorithm::idastar) throw std::invalid_argument("tiles: only idastar so far");
   nb::gil_scoped_release released;
   Meter meter(limits, control);
   Board board(width, height, cells, blank_goal);

@@ -201,14 +201,14 @@ struct WalkingTables {
   static WalkingSpace column_space(const Board& board) {
     return {board.width, board.height, board.blank_goal % board.width};
   }
-  // The reason to stop, or nullptr.
+  // Counts what is shared with other searches, too. The reason to stop, or nullptr.
   const char* fetch(const Board& board, Meter& meter) {
     const char* reason = nullptr;
     rows = WalkingCache<Entry>::get(row_space(board), meter, reason);
     if (!reason) columns = WalkingCache<Entry>::get(column_space(board), meter, reason);
+    if (!reason && !meter.take(rows->bytes() + (rows == columns ? 0 : columns->bytes()))) reason = "bytes";
     return reason;
   }
-  std::uint64_t bytes() const { return rows->bytes() + (rows == columns ? 0 : columns->bytes()); }
 };
 
 // The walking distance, and the inversion distance (Takahashi) where that is more, for each axis.
@@ -250,18 +250,23 @@ class WalkingSteps {
     value.column_state = static_cast<Entry>(columns_->find(walking_key_of_columns(columns_->space(), board)));
     value.row_walk = rows_->steps(value.row_state);
     value.column_walk = columns_->steps(value.column_state);
-    for (int a = 0; a < board.size(); ++a) {
-      const int tile = board.cells[a];
+    std::uint64_t rows_seen = 0, columns_seen = 0;
+    for (int cell = 0; cell < board.size(); ++cell) {
+      const int tile = board.cells[cell];
       if constexpr (Shape::kPacked) {
         const int name = tile == board.blank_goal ? 0 : transposed_[tile];
-        value.columns.word |= static_cast<std::uint64_t>(name) << (4 * transposed_[a]);
+        value.columns.word |= static_cast<std::uint64_t>(name) << (4 * transposed_[cell]);
       }
       if (tile == board.blank_goal) continue;
-      for (int b = 0; b < board.size(); ++b) {
-        const int other = board.cells[b];
-        if (other == board.blank_goal) continue;
-        value.row_inversions += a < b && tile > other;
-        value.column_inversions += transposed_[a] < transposed_[b] && transposed_[tile] > transposed_[other];
+      value.row_inversions += static_cast<std::uint16_t>(std::popcount(rows_seen >> tile));
+      rows_seen |= std::uint64_t{1} << tile;
+    }
+    for (int column = 0; column < board.width; ++column) {
+      for (int cell = column; cell < board.size(); cell += board.width) {
+        if (board.cells[cell] == board.blank_goal) continue;
+        const int tile = transposed_[board.cells[cell]];
+        value.column_inversions += static_cast<std::uint16_t>(std::popcount(columns_seen >> tile));
+        columns_seen |= std::uint64_t{1} << tile;
       }
     }
     const int blank = board.blank();
