@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 import orjson
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Header, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
@@ -49,6 +49,7 @@ ORDER_BODY = {
 async def create_batch(
     request: Request,
     response: Response,
+    background: BackgroundTasks,
     engine: EngineDep,
     settings: SettingsDep,
     options: Annotated[PackOptions, Query()],
@@ -78,7 +79,7 @@ async def create_batch(
             algorithm=order.algorithm,
             heuristic=order.heuristic,
         )
-    await run_in_threadpool(announce, settings, submitted, "bulk")
+    background.add_task(announce, settings, submitted, "bulk")  # a broker that hangs must not delay the acceptance
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)
 

@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from unjam.settings import Settings
 from unjam.store.batches import Queue, Submitted
+from unjam.store.redis import broker_url
 
 log = structlog.get_logger(__name__)
 
@@ -33,7 +34,7 @@ def announce(settings: Settings, submitted: Submitted, queue: Queue) -> None:
 
     A lost announcement is harmless: the chunks are committed, and the reconciler announces them again.
     """
-    if settings.redis_url is None or not submitted.chunks:
+    if not submitted.chunks or broker_url(settings) is None:
         return
     from worker import tasks  # brings Celery, which is not needed without a broker
 

@@ -14,6 +14,7 @@ from api.context import EngineDep, SettingsDep
 from api.errors import ApiError, documented
 from api.schemas import Health
 from api.telemetry import REGISTRY
+from unjam.store.redis import broker_url
 
 TIMEOUT = 2.0  # seconds that Redis may take to answer a ping
 
@@ -29,10 +30,9 @@ async def healthz() -> Health:
 
 @routes.get("/readyz", responses=documented(503))
 def readyz(engine: EngineDep, settings: SettingsDep) -> Health:
-    """Postgres and Redis answer. Redis is only asked where one is configured."""
+    """Postgres answers, and so does Redis where there is one."""
     checks = {"postgres": _check("postgres", lambda: _ask_postgres(engine))}
-    if settings.redis_url:
-        url = settings.redis_url
+    if url := broker_url(settings):
         checks["redis"] = _check("redis", lambda: _ask_redis(url))
     if any(result != "ok" for result in checks.values()):
         raise ApiError(503, "not_ready", "A service this API needs does not answer.", **checks)

@@ -265,10 +265,7 @@ class StoredPuzzle(BaseModel):
 
     key: str
     family: Family
-    width: int
-    height: int
-    pieces: int
-    fields: dict[str, Any] = Field(description="The canonical puzzle as fields of a pack entry.")
+    puzzle: dict[str, Any] = Field(description="The canonical puzzle as fields of a pack entry.")
     answers: list[Answer]
 
 

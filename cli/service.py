@@ -24,15 +24,18 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
     unjam worker
     unjam worker --processes 4 --queues interactive
     """
+    from unjam.logs import configure
     from unjam.settings import get_settings
     from worker.app import app
 
+    level = log_level or get_settings().log_level
+    configure(level)
     app.worker_main(
         [
             "worker",
             f"--concurrency={processes or os.cpu_count() or 1}",
             f"--queues={queues}",
-            f"--loglevel={log_level or get_settings().log_level}",
+            f"--loglevel={level}",
         ]
     )
 
@@ -46,8 +49,11 @@ def reconcile() -> None:
     \b
     unjam reconcile
     """
+    from unjam.logs import configure
+    from unjam.settings import get_settings
     from worker.reconciler import run
 
+    configure(get_settings().log_level)
     run()
 
 
@@ -63,9 +69,11 @@ def api(host: str | None, port: int | None) -> None:
     """
     import uvicorn
 
+    from unjam.logs import configure
     from unjam.settings import get_settings
 
     settings = get_settings()
+    configure(settings.log_level)
     uvicorn.run(
         "api.app:create_app",
         factory=True,

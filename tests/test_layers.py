@@ -14,6 +14,7 @@ LAYERS = {
     "unjam.errors": (),
     "unjam._kernels": ("unjam._kernels_base", "unjam._kernels_v3"),
     "unjam.settings": (),
+    "unjam.logs": (),
     "unjam.puzzles": ("unjam.errors", "unjam.puzzles"),
     "unjam.search": ("unjam.errors", "unjam._kernels", "unjam.puzzles", "unjam.search"),
     "unjam.packs": ("unjam.errors", "unjam.puzzles", "unjam.packs"),
