@@ -6,9 +6,11 @@ import csv
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -335,3 +337,40 @@ class TestInterrupt:
         child.close()
         assert child.exitstatus == 130
         assert Unjam(database_url).rows("status") == []
+
+
+class TestUp:
+    def test_the_whole_service(self, tmp_path: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("UNJAM_")}
+        environment |= {"UNJAM_HOME": str(tmp_path / "home"), "PYTHONUNBUFFERED": "1"}
+        log = tmp_path / "log"
+        command = [*UNJAM, "up", "--port", str(port), "--processes", "1"]
+        with log.open("w") as out, subprocess.Popen(command, env=environment, stdout=out, stderr=out) as up:
+            try:
+                end = time.monotonic() + 60
+                while "unjam is up" not in log.read_text():
+                    assert up.poll() is None, log.read_text()
+                    assert time.monotonic() < end, log.read_text()
+                    time.sleep(0.1)
+                pack = write_pack(tmp_path / "pack.jsonl", TWO, LOT, STUCK, "x\n")
+                submit = [*UNJAM, "submit", str(pack)]
+                batch = subprocess.run(
+                    submit, env=environment, capture_output=True, text=True, check=True
+                ).stdout.strip()
+                results = [*UNJAM, "results", batch, "--wait", "--json"]
+                done = subprocess.run(results, env=environment, capture_output=True, text=True, timeout=60, check=False)
+                assert [row.get("length") for row in lines(done.stdout)] == [2, 2, None, None]
+                assert done.returncode == 1
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/batches/{batch}", timeout=10) as answer:
+                    assert answer.status == 200
+            finally:
+                up.terminate()
+                code = up.wait(60)
+        assert code == 0, log.read_text()
+        assert log.read_text().rstrip().endswith("stopped")
+        here = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        assert str(tmp_path) not in here
+        assert f"--port={port}" not in here
