@@ -29,7 +29,7 @@ enum class Insert { present, added, full };
 // the hash into shards that grow on their own, so that growth needs little room beside the old table and pauses a
 // search by milliseconds. Within a shard, slots lie in the order of the hash, so that growing is one sequential pass.
 //
-//   hash: | 6 bits: shard | the rest, times the capacity, divided by 2^64: home slot |
+//   hash: | 5 bits: shard | the rest, times the capacity, divided by 2^64: home slot |
 //
 // A slot of zero bytes is free, so no key's first slot needs to be written; the key of zero bits itself lives beside.
 template <class Slot>
@@ -59,7 +59,7 @@ class HashTable {
     Shard* shard = &shards_[(hash >> kShift) & mask_];
     std::uint64_t at = shard->probe(key, hash);
     if (shard->slots[at].key == key) return {&shard->slots[at], Insert::present};
-    if (shard->used == shard->grow_at) [[unlikely]] {
+    if (shard->used >= shard->grow_at) [[unlikely]] {
       if (!grow(*shard)) return {nullptr, Insert::full};
       shard = &shards_[(hash >> kShift) & mask_];
       at = shard->probe(key, hash);
@@ -80,10 +80,10 @@ class HashTable {
   }
 
  private:
-  static constexpr int kShift = 58;
-  static constexpr std::uint64_t kShards = 64;
-  static constexpr std::uint64_t kFirst = 64;               // slots of a new table
-  static constexpr std::uint64_t kSplit = std::uint64_t{1} << 20;  // slots of a table before it is cut into shards
+  static constexpr int kShift = 59;
+  static constexpr std::uint64_t kShards = 32;
+  static constexpr std::uint64_t kFirst = 64;                                    // slots of a new table
+  static constexpr std::uint64_t kSplit = kShards * Pages::kHuge / sizeof(Slot);  // a shard is a huge page or more
 
   struct Shard {
     Slot* slots = nullptr;
@@ -123,9 +123,10 @@ class HashTable {
   }
 
   bool grow(Shard& shard) {
-    if (!shard.sharded && shard.capacity >= kSplit) return split();
+    if (!shard.sharded && shard.capacity * 2 >= kSplit) return split();
     Shard larger;
-    const std::uint64_t wanted = shard.sharded ? shard.capacity / 2 * 3 : shard.capacity * 2;
+    const std::uint64_t page = Pages::kHuge / sizeof(Slot);
+    const std::uint64_t wanted = shard.sharded ? (shard.capacity / 2 * 3 + page - 1) / page * page : shard.capacity * 2;
     if (!larger.allocate(wanted, shard.sharded, meter_)) return false;
     for (std::uint64_t at = 0; at < shard.capacity; ++at) put(shard.slots[at], larger);
     shard = std::move(larger);
@@ -135,7 +136,7 @@ class HashTable {
   bool split() {
     std::vector<Shard> shards(kShards);
     for (Shard& shard : shards) {
-      if (!shard.allocate(shards_[0].capacity * 2 / kShards, true, meter_)) return false;
+      if (!shard.allocate(kSplit / kShards, true, meter_)) return false;
     }
     for (std::uint64_t at = 0; at < shards_[0].capacity; ++at) {
       const Slot& slot = shards_[0].slots[at];

@@ -17,6 +17,8 @@ namespace unjam {
 //   |....|##########|######|   # kept: starts on a 2 MiB boundary
 class Pages {
  public:
+  static constexpr std::uint64_t kHuge = 2 << 20;
+
   Pages() = default;
   Pages(Pages&& other) noexcept { *this = std::move(other); }
   Pages& operator=(Pages&& other) noexcept {
@@ -55,7 +57,6 @@ class Pages {
 
  private:
   static constexpr std::uint64_t kPage = 4096;
-  static constexpr std::uint64_t kHuge = 2 << 20;
   static constexpr std::uint64_t kMapped = 256 << 10;
 
   static void* map(std::uint64_t bytes) {
