@@ -43,6 +43,7 @@ class Report:
         self.expanded = 0
         self.generated = 0
         self.seconds = 0.0
+        self.searched: int | None = None  # puzzles that this run searched; the rest was known
 
     def count(self, rows: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """The same rows, counted."""
@@ -96,7 +97,9 @@ class Report:
             table.add_row(f"{self.wrong.count:,}", "wrong claims")
         table.add_row(f"{self.expanded:,}", "nodes expanded")
         table.add_row(f"{self.generated:,}", "nodes generated")
-        table.add_row(f"{self.seconds:,.2f} s", "searching, in all")
+        table.add_row(f"{self.seconds:,.2f} s", "of search behind these answers")
+        if self.searched is not None:
+            table.add_row(f"{self.searched:,}", "puzzles searched now, the rest was known")
         if wall is not None:
             rate = self.levels.count / wall if wall > 0 else 0.0
             table.add_row(f"{wall:,.2f} s", f"from start to end, {rate:,.1f} levels a second")

@@ -71,6 +71,7 @@ def solve(
                 heuristic=heuristic,
             )
             stop.at_once = False
+            report.searched = batch.new
             if batch.new:
                 drain(url, batch.batch_id, processes or os.cpu_count() or 1, _shows(bar, batch.levels), stop.is_set)
         if stop.is_set():
