@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import signal
 import subprocess
@@ -52,7 +53,7 @@ class PrivatePostgres(PrivateServer):
         for name, value in SETTINGS.items():
             if version >= 18 or name not in SINCE_18:
                 arguments += ["-c", f"{name}={value}"]
-        self._drop_a_stale_pid()
+        self._disown_stale_locks()
         return as_ordinary_user(arguments)
 
     def ready(self) -> bool:
@@ -90,11 +91,16 @@ class PrivatePostgres(PrivateServer):
             raise StoreError(f"initdb failed in {new}:\n{done.stderr.strip()}")
         new.rename(self.folder)
 
-    def _drop_a_stale_pid(self) -> None:
-        """Postgres refuses to start while the pid of its file is alive, whatever process that is by now."""
-        pid = self.pid()
-        if pid is not None and not self._is_ours(pid):
-            (self.folder / "postmaster.pid").unlink(missing_ok=True)
+    def _disown_stale_locks(self) -> None:
+        """Postgres refuses to start while the pid in one of its lock files is alive, whatever process that is by now.
+
+        It takes its parent's pid for a stale one, so ours is put there: unlike without the file, it still makes sure
+        that no orphan of the old server uses the data.
+        """
+        for lock in (self.folder / "postmaster.pid", self.socket.with_name(f"{self.socket.name}.lock")):
+            if lock.exists():
+                _, *rest = lock.read_text().splitlines()
+                lock.write_text("\n".join([str(os.getpid()), *rest, ""]))
 
 
 @contextmanager

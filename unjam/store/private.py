@@ -77,6 +77,10 @@ class PrivateServer(ABC):
 
     def _start(self) -> None:
         self._wait_for_a_dying_one()
+        if self.ready():
+            return
+        if self.socket.parent != self.folder:
+            self.socket.parent.mkdir(mode=0o700, exist_ok=True)
         command = self.command()
         with open(self.log, "wb") as log:
             self._process = subprocess.Popen(
@@ -116,6 +120,8 @@ class PrivateServer(ABC):
         deadline = time.monotonic() + STOP_SECONDS
         while time.monotonic() < deadline and self._alive(pid):
             time.sleep(0.002)
+        if self.socket.parent != self.folder:
+            shutil.rmtree(self.socket.parent, ignore_errors=True)
 
     def _alive(self, pid: int) -> bool:
         if self._process is not None and self._process.pid == pid:
@@ -131,8 +137,7 @@ class PrivateServer(ABC):
         if len(os.fsencode(path)) <= LONGEST_SOCKET:
             return path
         short = Path("/tmp") / f"unjam-{os.geteuid()}-{hashlib.sha256(os.fsencode(folder)).hexdigest()[:12]}"
-        short.mkdir(mode=0o700, exist_ok=True)
-        if short.is_symlink() or short.stat().st_uid != os.geteuid():
+        if short.is_symlink() or (short.exists() and short.stat().st_uid != os.geteuid()):
             raise StoreError(f"{short} belongs to somebody else")
         return short / name
 
