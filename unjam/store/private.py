@@ -109,7 +109,8 @@ class PrivateServer(ABC):
 
     def _is_ours(self, pid: int) -> bool:
         """Pids are used again: after a crash or in a new container the pid file may name any process."""
-        return str(self.folder) in _command_line(pid)
+        command = _command_line(pid)
+        return str(self.folder) in command or str(self.socket) in command
 
     def _stop(self) -> None:
         pid = self.pid()
