@@ -82,7 +82,8 @@ def solve(
 
     ``metric`` defaults to the family's own. ``algorithm`` (ALGORITHMS), ``heuristic`` (HEURISTICS, tiles only) and
     ``prune`` (parkout only: a car that can leave leaves now) default to what is quickest. ``control`` lets another
-    thread watch and cancel the search; without it Ctrl-C does. Raises MetricError and SearchError for what does not fit the puzzle; a budget that ends is an outcome.
+    thread watch and cancel the search; without it Ctrl-C does. Raises MetricError and SearchError for what does not fit
+    the puzzle; a budget that ends is an outcome.
     """
     metric = puzzle.check_metric(metric)
     method = choose(puzzle, metric, algorithm, heuristic, prune)
