@@ -82,8 +82,10 @@ def solve(
                 click.echo(f"interrupted: {done}; the same command goes on from there", err=True)
                 ctx.exit(130)
         wall = perf_counter() - began
-        write_rows(lambda: batches.results(engine, batch.batch_id), report, as_json, output, output_format)
-        report.show(as_json, wall, moves=source.pack is None)
+        few = source.pack is None
+        moves = few or as_json or output is not None
+        write_rows(lambda: batches.results(engine, batch.batch_id, moves=moves), report, as_json, output, output_format)
+        report.show(as_json, wall, moves=few)
     ctx.exit(report.exit_code)
 
 

@@ -184,6 +184,14 @@ def test_pages_and_limits_of_results(engine: Engine) -> None:
     assert list(results(engine, batch.batch_id, after=29)) == list(results(engine, batch.batch_id, limit=0)) == []
 
 
+def test_results_without_moves(engine: Engine) -> None:
+    batch = submit(engine, random_levels(10, families=("rush",)), budget=BUDGET)
+    rows = run(engine, batch)
+    for row in rows:
+        del row["moves"]
+    assert list(results(engine, batch.batch_id, moves=False)) == rows
+
+
 def test_results_come_in_pages(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = submit(engine, random_levels(30, families=("rush",)), budget=BUDGET)
     rows = run(engine, batch)

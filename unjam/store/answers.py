@@ -7,9 +7,26 @@ from functools import cache
 from typing import Any
 
 from unjam.puzzles.grid import OUT, Move, Symmetry, symmetries
-from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.puzzle import Puzzle
 
 OUT_BYTE = 255
+ANSWER_FIELDS = (
+    "family",
+    "metric",
+    "key",
+    "outcome",
+    "length",
+    "lower",
+    "upper",
+    "moves",
+    "expanded",
+    "generated",
+    "seconds",
+    "algorithm",
+    "heuristic",
+    "pruned",
+    "reason",
+)
 
 
 def pack_moves(moves: Iterable[Move]) -> bytes:
@@ -35,27 +52,14 @@ def symmetry_number(puzzle: Puzzle) -> int:
     return symmetries(puzzle.width, puzzle.height).index(puzzle.to_canonical)
 
 
-def answer(row: Mapping[str, Any], puzzle: Puzzle, back: Symmetry) -> dict[str, Any]:
-    """A row of ``solution`` (outcome None: not solved yet) as JSON fields, its moves in the letters of ``puzzle``."""
-    metric: Metric = row["metric"]
-    moves = None if row["moves"] is None else puzzle.notation(unpack_moves(row["moves"], back), metric)
-    return {
-        "family": puzzle.family,
-        "metric": metric,
-        "key": row["key"].hex(),
-        "outcome": row["outcome"],
-        "length": row["length"],
-        "lower": row["lower"],
-        "upper": row["upper"],
-        "moves": moves,
-        "expanded": row["expanded"],
-        "generated": row["generated"],
-        "seconds": row["seconds"],
-        "algorithm": row["algorithm"],
-        "heuristic": row["heuristic"],
-        "pruned": row["pruned"],
-        "reason": row["reason"],
-    }
+def answer(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of ``solution`` as JSON fields, the moves still in bytes; outcome None: not solved yet."""
+    return {name: row[name] for name in ANSWER_FIELDS} | {"key": row["key"].hex()}
+
+
+def write_moves(row: Mapping[str, Any], puzzle: Puzzle, back: Symmetry) -> list[str] | None:
+    """The moves of a row of ``solution`` in the letters of ``puzzle``, which ``back`` leads to."""
+    return None if row["moves"] is None else puzzle.notation(unpack_moves(row["moves"], back), row["metric"])
 
 
 def known_holds(known: Mapping[str, int | None], row: Mapping[str, Any]) -> bool | None:

@@ -16,7 +16,7 @@ from unjam.puzzles import parse
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.solution import Budget
 from unjam.search.solve import choose
-from unjam.store.answers import answer, known_holds, symmetry_number, way_back
+from unjam.store.answers import answer, known_holds, symmetry_number, way_back, write_moves
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
 
@@ -168,42 +168,51 @@ def cancel(engine: Engine, batch_id: int) -> None:
         )
 
 
-def results(engine: Engine, batch_id: int, *, after: int = -1, limit: int | None = None) -> Iterator[dict[str, Any]]:
+def results(
+    engine: Engine, batch_id: int, *, after: int = -1, limit: int | None = None, moves: bool = True
+) -> Iterator[dict[str, Any]]:
     """The levels of a batch in pack order, from the one after index ``after`` on, as JSON fields (docs/formats.md).
 
-    Reads page by page, so memory stays constant and a slow reader holds no transaction. Raises NoSuchBatch.
+    Reads page by page, so memory stays constant and a slow reader holds no transaction. Without ``moves``, which cost a
+    replay of each level, there is no such field. Raises NoSuchBatch.
     """
     with engine.connect() as connection:
         if connection.execute(select(batch.c.id).where(batch.c.id == batch_id)).one_or_none() is None:
             raise NoSuchBatch(f"there is no batch {batch_id}")
-    return _pages(engine, batch_id, after, limit)
+    return _pages(engine, batch_id, after, limit, moves)
 
 
-def _pages(engine: Engine, batch_id: int, after: int, limit: int | None) -> Iterator[dict[str, Any]]:
+def _pages(engine: Engine, batch_id: int, after: int, limit: int | None, moves: bool) -> Iterator[dict[str, Any]]:
     while limit is None or limit > 0:
         size = PAGE if limit is None else min(PAGE, limit)
         with engine.connect() as connection:
             page = connection.exec_driver_sql(sql("results"), {"batch": batch_id, "after": after, "limit": size})
             rows = page.mappings().all()
         for row in rows:
-            yield _level(row)
+            yield _level(row, moves)
         if len(rows) < size:
             return
         after = rows[-1]["index"]
         limit = limit and limit - size
 
 
-def _level(row: Any) -> dict[str, Any]:
+def _level(row: Any, moves: bool) -> dict[str, Any]:
+    place = {"index": row["index"], "name": row["name"]}
     if row["error"] is not None:
-        return {"index": row["index"], "name": row["name"], "line": row["line"], "error": row["error"]}
+        return {**place, "line": row["line"], "error": row["error"]}
+    fields = answer(row)
+    if moves:
+        fields["moves"] = _written(row)
+    else:
+        del fields["moves"]
+    return {**place, **fields, "known": row["known"], "known_ok": known_holds(row["known"], row)}
+
+
+def _written(row: Any) -> list[str] | None:
+    if row["moves"] is None:
+        return None
     puzzle = parse(row["family"], **row["fields"])
-    return {
-        "index": row["index"],
-        "name": row["name"],
-        **answer(row, puzzle, way_back(puzzle.width, puzzle.height, row["symmetry"])),
-        "known": row["known"],
-        "known_ok": known_holds(row["known"], row),
-    }
+    return write_moves(row, puzzle, way_back(puzzle.width, puzzle.height, row["symmetry"]))
 
 
 def _copy(connection: Connection, entries: Iterable[Entry], metric: Metric | None, method: Method) -> int:

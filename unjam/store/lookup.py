@@ -11,7 +11,7 @@ from sqlalchemy import Engine, func, select
 
 from unjam.puzzles import from_canonical
 from unjam.puzzles.puzzle import Metric, Puzzle
-from unjam.store.answers import answer
+from unjam.store.answers import answer, write_moves
 from unjam.store.schema import puzzle as puzzles
 from unjam.store.schema import solution
 from unjam.store.sql import sql
@@ -25,7 +25,7 @@ def lookup(engine: Engine, boards: Sequence[tuple[Puzzle, Metric | None]]) -> li
     stored = _stored(engine, [board.key for board, _ in boards])
     return [
         [
-            answer(row, board, board.to_canonical.inverse(board.width, board.height))
+            answer(row) | {"moves": write_moves(row, board, board.to_canonical.inverse(board.width, board.height))}
             for row in stored[board.key]
             if metric is None or row["metric"] == metric
         ]
