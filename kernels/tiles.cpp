@@ -73,11 +73,15 @@ template <class Shape>
 static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
   if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
   if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
+  if (metric == Metric::slide) {
+    AxisTables<OrderTable> tables;
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    return deepen<Shape>(board, metric, WalkingSlides<Shape>(board, tables), meter);
+  }
   using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
-  WalkingTables<Entry> tables;
+  AxisTables<WalkingTable<Entry>> tables;
   if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
-  return metric == Metric::step ? deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter)
-                                : deepen<Shape>(board, metric, WalkingSlides<Shape, Entry>(board, tables), meter);
+  return deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter);
 }
 
 // A board's bound from nothing. In slides the sum of both axes, which is consistent.
@@ -111,11 +115,15 @@ static Result search_states(const Board& board, Metric metric, Bound bound, Mete
 static Result astar(const Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
   Bound bound = bound_of(metric, Manhattan<AnyShape>(board));
   if (heuristic == Heuristic::linear_conflict) bound = bound_of(metric, LinearConflict<AnyShape>(board));
-  if (heuristic == Heuristic::walking_distance) {
-    WalkingTables<std::uint32_t> tables;
+  if (heuristic == Heuristic::walking_distance && metric == Metric::step) {
+    AxisTables<WalkingTable<std::uint32_t>> tables;
     if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
-    bound = metric == Metric::step ? bound_of(metric, WalkingSteps<AnyShape, std::uint32_t>(board, tables))
-                                   : bound_of(metric, WalkingSlides<AnyShape, std::uint32_t>(board, tables));
+    bound = bound_of(metric, WalkingSteps<AnyShape, std::uint32_t>(board, tables));
+  }
+  if (heuristic == Heuristic::walking_distance && metric == Metric::slide) {
+    AxisTables<OrderTable> tables;
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    bound = bound_of(metric, WalkingSlides<AnyShape>(board, tables));
   }
   return search_states(board, metric, std::move(bound), meter);
 }

@@ -70,6 +70,13 @@ struct Board {
     return (transpositions + blank_distance()) % 2 == 0;
   }
 
+  bool solved() const {
+    for (int cell = 0; cell < size(); ++cell) {
+      if (cells[cell] != cell) return false;
+    }
+    return true;
+  }
+
   // In steps. The length of every solution in steps has its parity.
   int blank_distance() const {
     const int from = blank();
@@ -148,6 +155,8 @@ class PackedCells {
   }
   void restore(int, int, int) {}
   std::uint64_t word() const { return word_; }
+  // Cell c holds c, up to the last of `size` cells.
+  bool solved(int size) const { return (word_ ^ 0xFEDCBA9876543210) << (64 - 4 * size) == 0; }
 
  private:
   std::uint64_t word_ = 0, blank_;
@@ -162,6 +171,11 @@ class SharedCells {
     cells_[from] = blank_;
   }
   void restore(int tile, int from, int to) { push(tile, to, from); }
+  bool solved(int size) const {
+    int cell = 0;
+    while (cell < size && cells_[cell] == cell) ++cell;
+    return cell == size;
+  }
 
  private:
   std::uint8_t* cells_;

@@ -9,9 +9,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <vector>
 
+#include "table_cache.hpp"
 #include "tiles_board.hpp"
+#include "tiles_order.hpp"
 #include "tiles_walking.hpp"
 
 namespace unjam::tiles {
@@ -191,21 +194,22 @@ inline std::uint64_t walking_key_of_columns(const WalkingSpace& space, const Boa
   return key;
 }
 
-template <class Entry>
-struct WalkingTables {
-  typename WalkingCache<Entry>::Table rows, columns;
+inline WalkingSpace row_space(const Board& board) {
+  return {board.height, board.width, board.blank_goal / board.width};
+}
+inline WalkingSpace column_space(const Board& board) {
+  return {board.width, board.height, board.blank_goal % board.width};
+}
 
-  static WalkingSpace row_space(const Board& board) {
-    return {board.height, board.width, board.blank_goal / board.width};
-  }
-  static WalkingSpace column_space(const Board& board) {
-    return {board.width, board.height, board.blank_goal % board.width};
-  }
+template <class Table>
+struct AxisTables {
+  std::shared_ptr<const Table> rows, columns;
+
   // Counts what is shared with other searches, too. The reason to stop, or nullptr.
   const char* fetch(const Board& board, Meter& meter) {
     const char* reason = nullptr;
-    rows = WalkingCache<Entry>::get(row_space(board), meter, reason);
-    if (!reason) columns = WalkingCache<Entry>::get(column_space(board), meter, reason);
+    rows = TableCache<Table>::get(row_space(board), meter, reason);
+    if (!reason) columns = TableCache<Table>::get(column_space(board), meter, reason);
     if (!reason && !meter.take(rows->bytes() + (rows == columns ? 0 : columns->bytes()))) reason = "bytes";
     return reason;
   }
@@ -233,7 +237,7 @@ class WalkingSteps {
     std::uint8_t vertical, horizontal;               // the greater of both bounds
   };
 
-  WalkingSteps(const Board& board, const WalkingTables<Entry>& tables)
+  WalkingSteps(const Board& board, const AxisTables<WalkingTable<Entry>>& tables)
       : shape_(board), rows_(tables.rows), columns_(tables.columns) {
     fill(row_needed_, board.width - 1);
     fill(column_needed_, board.height - 1);
@@ -363,42 +367,57 @@ class WalkingSteps {
   }
 
   [[no_unique_address]] Shape shape_;
-  typename WalkingCache<Entry>::Table rows_, columns_;
+  std::shared_ptr<const WalkingTable<Entry>> rows_, columns_;
   int blank_row_, blank_column_;
   std::array<std::uint8_t, kMaxCells> transposed_{};  // the number of a cell when cells are counted column by column
   Needed row_needed_, column_needed_;                 // [parity of the steps][inversions]
 };
 
-// The walking distance in runs.
-template <class Shape, class Entry>
+// The walking distance in slides, see tiles_order.hpp. It may be 0 before the goal is reached, where goal lines share a
+// label.
+template <class Shape>
 class WalkingSlides {
  public:
   struct Value {
-    std::uint32_t row_state, column_state;
+    std::uint32_t rows, columns;  // sequences of labels
     std::uint8_t vertical, horizontal;
   };
 
-  WalkingSlides(const Board& board, const WalkingTables<Entry>& tables)
+  WalkingSlides(const Board& board, const AxisTables<OrderTable>& tables)
       : shape_(board), rows_(tables.rows), columns_(tables.columns) {}
 
   Value start(const Board& board) const {
     Value value{};
-    value.row_state = rows_->find(walking_key_of_rows(rows_->space(), board));
-    value.column_state = columns_->find(walking_key_of_columns(columns_->space(), board));
-    value.vertical = rows_->slides(value.row_state);
-    value.horizontal = columns_->slides(value.column_state);
+    int row_tiles = 0, column_tiles = 0;
+    for (int cell = 0; cell < board.size(); ++cell) {
+      const int tile = board.cells[cell];
+      if (tile != board.blank_goal) {
+        value.rows |= OrderTable::label(rows_->space(), shape_.row(tile)) << (2 * row_tiles++);
+      }
+    }
+    for (int column = 0; column < board.width; ++column) {
+      for (int cell = column; cell < board.size(); cell += board.width) {
+        const int tile = board.cells[cell];
+        if (tile == board.blank_goal) continue;
+        value.columns |= OrderTable::label(columns_->space(), shape_.column(tile)) << (2 * column_tiles++);
+      }
+    }
+    value.vertical = rows_->slides(value.rows, shape_.row(board.blank()));
+    value.horizontal = columns_->slides(value.columns, shape_.column(board.blank()));
     return value;
   }
 
   template <int D, class C>
-  [[gnu::always_inline]] Value after(Value value, const C&, int tile, int, int) const {
+  [[gnu::always_inline]] Value after(Value value, const C&, int, int from, int to) const {
     constexpr bool forward = D == kDown || D == kRight;
+    const int window = forward ? to : from;
     if constexpr (is_vertical(D)) {
-      value.row_state = rows_->next(value.row_state, forward, shape_.row(tile)) >> 1;
-      value.vertical = rows_->slides(value.row_state);
+      value.rows = rows_->turned(value.rows, forward, window);
+      value.vertical = rows_->slides(value.rows, shape_.row(from));
     } else {
-      value.column_state = columns_->next(value.column_state, forward, shape_.column(tile)) >> 1;
-      value.horizontal = columns_->slides(value.column_state);
+      const int cell = shape_.column(window) * shape_.height() + shape_.row(window);
+      value.columns = columns_->turned(value.columns, forward, cell);
+      value.horizontal = columns_->slides(value.columns, shape_.column(from));
     }
     return value;
   }
@@ -410,7 +429,7 @@ class WalkingSlides {
 
  private:
   [[no_unique_address]] Shape shape_;
-  typename WalkingCache<Entry>::Table rows_, columns_;
+  std::shared_ptr<const OrderTable> rows_, columns_;
 };
 
 }  // namespace unjam::tiles

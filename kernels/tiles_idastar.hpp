@@ -135,7 +135,7 @@ class SlideSearch : public DepthFirst {
 
   bool search(int bound) {
     begin(bound);
-    if (stopped() || slides<true>(root_.value) == 0) return true;
+    if (stopped() || root_.cells.solved(shape_.size())) return true;
     ++meter_.expanded;
     return (slides<true>(root_.value) <= bound && turn<true>(root_, 0)) ||
            (slides<false>(root_.value) <= bound && turn<false>(root_, 0));
@@ -172,7 +172,7 @@ class SlideSearch : public DepthFirst {
       const int slides_left = slides<!is_vertical(D)>(next.value);
       if (depth + 1 + slides_left > bound_) continue;
       path_[depth + 1] = static_cast<std::uint8_t>(from);
-      found = slides_left == 0 || expand<!is_vertical(D)>(next, depth + 1);
+      found = (slides_left == 0 && next.cells.solved(shape_.size())) || expand<!is_vertical(D)>(next, depth + 1);
     }
     while (length > 0) {
       const int from = next.blank, to = neighbour<opposite(D)>(shape_, from);

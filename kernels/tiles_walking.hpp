@@ -1,12 +1,9 @@
-// Tables of the walking distance (Takahashi 2001), for step and slide, and the process's cache of them.
+// Tables of the walking distance (Takahashi 2001).
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <limits>
-#include <list>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "control.hpp"
@@ -20,8 +17,7 @@ namespace unjam::tiles {
 //                                 1  | . 4 . .     nothing. So the distance in this small space is a lower bound on
 //                                 2  | . . 4 .     the vertical steps, and that of the columns on the horizontal ones;
 //                                 3  | . . . 4     as no step is both, their sum is admissible, wherever the goal's
-//                                                  blank is. In slides too: a slide is a run of such steps in one
-//   direction, so the least number of runs bounds the vertical slides, and no slide is both vertical and horizontal.
+//                                                  blank is.
 //
 // "Lines" are the rows, or the columns; `capacity` is the number of cells of a line.
 struct WalkingSpace {
@@ -62,7 +58,6 @@ class WalkingTable {
   static std::unique_ptr<const WalkingTable> build(const WalkingSpace& space, Meter& meter, const char*& reason) {
     std::unique_ptr<WalkingTable> table(new WalkingTable(space));
     reason = table->walk(meter);
-    if (!reason) reason = table->run(meter);
     if (reason) return nullptr;
     return table;
   }
@@ -79,14 +74,12 @@ class WalkingTable {
   Entry next(std::uint32_t state, bool forward, int goal) const {
     return next_[(state * 2 + forward) * static_cast<std::uint32_t>(lines_) + static_cast<std::uint32_t>(goal)];
   }
-  const Entry* entries() const { return next_.data(); }
   std::uint8_t steps(std::uint32_t state) const { return steps_[state]; }
-  std::uint8_t slides(std::uint32_t state) const { return slides_[state]; }
 
   const WalkingSpace& space() const { return space_; }
   std::uint64_t bytes() const {
     return next_.capacity() * sizeof(Entry) + keys_.capacity() * sizeof(keys_[0]) +
-           index_.capacity() * sizeof(index_[0]) + steps_.capacity() + slides_.capacity();
+           index_.capacity() * sizeof(index_[0]) + steps_.capacity();
   }
 
  private:
@@ -144,80 +137,13 @@ class WalkingTable {
     return nullptr;
   }
 
-  // The same by runs. A state is flooded once in each direction: whatever reached it first did so in the fewest runs.
-  const char* run(Meter& meter) {
-    constexpr std::uint8_t kUnknown = 255;
-    slides_.assign(keys_.size(), kUnknown);
-    slides_[0] = 0;
-    std::vector<std::uint8_t> flooded(keys_.size(), 0);
-    std::vector<std::uint32_t> layer{0}, later, stack;
-    for (std::uint8_t runs = 1; !layer.empty(); ++runs, layer.swap(later), later.clear()) {
-      if (const char* reason = meter.poll(0)) return reason;
-      for (int forward = 0; forward < 2; ++forward) {
-        stack = layer;
-        while (!stack.empty()) {
-          const std::uint32_t state = stack.back();
-          stack.pop_back();
-          if (flooded[state] >> forward & 1) continue;
-          flooded[state] |= static_cast<std::uint8_t>(1 << forward);
-          const int line = WalkingSpace::blank_line(keys_[state]);
-          const int from = forward ? line + 1 : line - 1;
-          if (from < 0 || from >= lines_) continue;
-          for (int goal = 0; goal < lines_; ++goal) {
-            if (space_.count(keys_[state], from, goal) == 0) continue;
-            const std::uint32_t other = next(state, forward, goal) >> 1;
-            if (slides_[other] == kUnknown) {
-              slides_[other] = runs;
-              later.push_back(other);
-            }
-            stack.push_back(other);
-          }
-        }
-      }
-    }
-    return nullptr;
-  }
-
   WalkingSpace space_;
   int lines_;
   int index_bits_ = 0;
-  std::vector<std::uint64_t> keys_;    // by state
-  std::vector<std::uint32_t> index_;   // open addressing of keys_
-  std::vector<std::uint8_t> steps_;    // by state
-  std::vector<std::uint8_t> slides_;   // by state
-  std::vector<Entry> next_;            // [state][forward][goal]
-};
-
-// Tables are built once and shared by all threads; the least recently used ones go when they grow beyond the limit.
-template <class Entry>
-class WalkingCache {
- public:
-  using Table = std::shared_ptr<const WalkingTable<Entry>>;
-
-  static Table get(const WalkingSpace& space, Meter& meter, const char*& reason) {
-    static WalkingCache cache;
-    std::unique_lock lock(cache.mutex_, std::defer_lock);
-    while (!lock.try_lock_for(std::chrono::milliseconds(20))) {
-      if ((reason = meter.poll(0))) return nullptr;
-    }
-    for (auto at = cache.tables_.begin(); at != cache.tables_.end(); ++at) {
-      if ((*at)->space() != space) continue;
-      cache.tables_.splice(cache.tables_.begin(), cache.tables_, at);
-      return *at;
-    }
-    Table table = WalkingTable<Entry>::build(space, meter, reason);
-    if (!table) return nullptr;
-    cache.tables_.push_front(table);
-    std::uint64_t bytes = 0;
-    cache.tables_.remove_if([&](const Table& old) { return (bytes += old->bytes()) > kLimit && old != table; });
-    return table;
-  }
-
- private:
-  static constexpr std::uint64_t kLimit = 128 << 20;  // room for the two largest
-
-  std::timed_mutex mutex_;
-  std::list<Table> tables_;  // the last used first
+  std::vector<std::uint64_t> keys_;   // by state
+  std::vector<std::uint32_t> index_;  // open addressing of keys_
+  std::vector<std::uint8_t> steps_;   // by state
+  std::vector<Entry> next_;           // [state][forward][goal]
 };
 
 }  // namespace unjam::tiles

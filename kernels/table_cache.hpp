@@ -1,0 +1,49 @@
+// Tables that heuristics look up: built once, shared by all threads of the process, bounded in size.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "control.hpp"
+
+namespace unjam {
+
+// A Table has a `space()` that tells it apart, its `bytes()`, and a static `build(space, meter, reason)` that gives
+// nullptr and the reason when the meter says stop. The least recently used tables go when all are beyond the limit.
+template <class Table>
+class TableCache {
+ public:
+  using Shared = std::shared_ptr<const Table>;
+
+  // Who waits for another thread's build keeps polling.
+  template <class Space>
+  static Shared get(const Space& space, Meter& meter, const char*& reason) {
+    static TableCache cache;
+    std::unique_lock lock(cache.mutex_, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(20))) {
+      if ((reason = meter.poll(0))) return nullptr;
+    }
+    for (auto at = cache.tables_.begin(); at != cache.tables_.end(); ++at) {
+      if ((*at)->space() != space) continue;
+      cache.tables_.splice(cache.tables_.begin(), cache.tables_, at);
+      return *at;
+    }
+    Shared built = Table::build(space, meter, reason);
+    if (!built) return nullptr;
+    cache.tables_.push_front(built);
+    std::uint64_t bytes = 0;
+    cache.tables_.remove_if([&](const Shared& old) { return (bytes += old->bytes()) > kLimit && old != built; });
+    return built;
+  }
+
+ private:
+  static constexpr std::uint64_t kLimit = 128 << 20;
+
+  std::timed_mutex mutex_;
+  std::list<Shared> tables_;  // the last used first
+};
+
+}  // namespace unjam
