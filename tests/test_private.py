@@ -95,7 +95,7 @@ def test_the_server_that_a_killed_process_leaves_is_taken_over(home: Path) -> No
     assert not answers(url)
 
 
-@pytest.mark.parametrize("pid", [2**22 - 5, os.getpid()])
+@pytest.mark.parametrize("pid", [2**22 - 5, os.getpid()], ids=["dead", "alive"])
 def test_a_killed_server_and_its_stale_pid_file(home: Path, pid: int) -> None:
     server = PrivatePostgres(home / "postgres")
     with server.running():
