@@ -197,3 +197,14 @@ def test_interactive_work_overtakes_the_bulk(engine: Engine, service: Service) -
     service.worker("one")
     wait_for(engine, urgent)
     assert batches.status(engine, bulk.batch_id).done <= 2
+
+
+def test_running_out_of_memory_does_not_leave_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    from worker import tasks
+
+    def work(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(tasks, "work", work)
+    monkeypatch.setattr(tasks, "_engine", lambda: None)
+    tasks.chunk(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import random
@@ -31,6 +32,8 @@ from unjam.settings import get_settings
 from unjam.store import batches, chunks
 from unjam.store.chunks import Answer, Lease, Task
 from unjam.store.database import open_engine
+
+log = logging.getLogger(__name__)
 
 SLICE_SECONDS = 5  # then a chunk's answers are stored and the rest is shared out
 REPLAYED = 32  # the Python rules replay one answer in so many, and at least one of each chunk
@@ -81,6 +84,8 @@ def work(
             solution = _search(held, task, watch, replay=number in sample)
             if watch.stopped and solution.outcome is Outcome.BOUNDED:
                 break
+            if solution.outcome is Outcome.FAILED:
+                log.error("puzzle %d, %s: failed: %s", task.puzzle_id, task.metric, solution.reason)
             answers.append(Answer(task.puzzle_id, solution))
     waiting = _finish(engine, held, answers, split=not watch.stopped)
     stored = 0 if waiting is None else len(answers)  # None: the lease was lost, and the answers with it
@@ -109,6 +114,7 @@ def _search(held: Lease, task: Task, watch: _Watch, *, replay: bool) -> Solution
     except VerificationError as error:
         return replace(solution, outcome=Outcome.FAILED, length=None, reason=f"does not replay: {error}")
     except Exception as error:
+        log.debug("puzzle %d, %s", task.puzzle_id, task.metric, exc_info=True)
         return Solution(task.metric, Outcome.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
     return solution
 

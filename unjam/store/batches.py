@@ -23,6 +23,7 @@ from unjam.store.sql import sql
 Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
 Queue = Literal["interactive", "bulk"]
 PAGE = 1000  # levels that results() holds at a time
+MANY = 10_000  # levels after which the planner is told at once, not when autovacuum comes by
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ def submit(
         connection.exec_driver_sql(sql("add_puzzles"))
         connection.exec_driver_sql(sql("add_items"), here)
         made = connection.exec_driver_sql(sql("add_chunks"), here).one()
+        if levels >= MANY:
+            connection.exec_driver_sql("ANALYZE puzzle, batch_item, pending")
         items = connection.exec_driver_sql(sql("count_items"), here).one()
     return Submitted(batch_id, levels, made.puzzles, items.answered, items.bad, made.chunks)
 
