@@ -7,6 +7,9 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "astar.hpp"
 #include "bfs.hpp"
@@ -16,6 +19,7 @@
 #include "tiles_heuristics.hpp"
 #include "tiles_idastar.hpp"
 #include "tiles_space.hpp"
+#include "tiles_walking_distance.hpp"
 
 namespace nb = nanobind;
 
@@ -30,28 +34,33 @@ static Choice choose(const std::string& name, std::initializer_list<std::pair<co
   for (const auto& [known, choice] : choices) {
     if (name == known) return choice;
   }
-  throw std::invalid_argument("unknown choice: " + name);
+  throw std::invalid_argument("tiles: there is no " + name);
 }
 
 static bool walking_distance_fits(int width, int height, int blank_goal) {
-  return WalkingSpace{height, width, blank_goal / width}.fits() && WalkingSpace{width, height, blank_goal % width}.fits();
+  const WalkingSpace rows{height, width, blank_goal / width}, columns{width, height, blank_goal % width};
+  return rows.fits() && columns.fits();
 }
 
-static Result bounded(const char* reason, int lower) {
+// Stopped before the search began.
+static Result bounded(const char* reason, const Board& board, Metric metric) {
+  const Manhattan<AnyShape> manhattan(board);
+  const auto value = manhattan.start(board);
   Result result;
   result.outcome = "bounded";
   result.reason = reason;
-  result.lower = lower;
+  result.lower = metric == Metric::step ? manhattan.steps(value)
+                                        : manhattan.vertical_slides(value) + manhattan.horizontal_slides(value);
   return result;
 }
 
-// Calls `run` with the board's shape as a type.
+// The sizes that are compiled apart: the usual square boards.
 template <class Run>
 static Result with_shape(const Board& board, Run run) {
-  if (board.width == 3 && board.height == 3) return run(static_cast<FixedShape<3, 3>*>(nullptr));
-  if (board.width == 4 && board.height == 4) return run(static_cast<FixedShape<4, 4>*>(nullptr));
-  if (board.width == 5 && board.height == 5) return run(static_cast<FixedShape<5, 5>*>(nullptr));
-  return run(static_cast<AnyShape*>(nullptr));
+  if (board.width == 3 && board.height == 3) return run(std::type_identity<FixedShape<3, 3>>{});
+  if (board.width == 4 && board.height == 4) return run(std::type_identity<FixedShape<4, 4>>{});
+  if (board.width == 5 && board.height == 5) return run(std::type_identity<FixedShape<5, 5>>{});
+  return run(std::type_identity<AnyShape>{});
 }
 
 template <class Shape, class H>
@@ -75,12 +84,12 @@ static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic,
   if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
   if (metric == Metric::slide) {
     AxisTables<OrderTable> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
     return deepen<Shape>(board, metric, WalkingSlides<Shape>(board, tables), meter);
   }
   using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
   AxisTables<WalkingTable<Entry>> tables;
-  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
   return deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter);
 }
 
@@ -117,12 +126,12 @@ static Result astar(const Board& board, Metric metric, Heuristic heuristic, Mete
   if (heuristic == Heuristic::linear_conflict) bound = bound_of(metric, LinearConflict<AnyShape>(board));
   if (heuristic == Heuristic::walking_distance && metric == Metric::step) {
     AxisTables<WalkingTable<std::uint32_t>> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
     bound = bound_of(metric, WalkingSteps<AnyShape, std::uint32_t>(board, tables));
   }
   if (heuristic == Heuristic::walking_distance && metric == Metric::slide) {
     AxisTables<OrderTable> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, 0);
+    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
     bound = bound_of(metric, WalkingSlides<AnyShape>(board, tables));
   }
   return search_states(board, metric, std::move(bound), meter);
@@ -136,12 +145,30 @@ static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic
     return result;
   }
   if (algorithm == Algorithm::astar) return astar(board, metric, heuristic, meter);
-  return with_shape(board, [&]<class Shape>(Shape*) { return idastar_of_shape<Shape>(board, metric, heuristic, meter); });
+  return with_shape(board, [&]<class Shape>(std::type_identity<Shape>) {
+    return idastar_of_shape<Shape>(board, metric, heuristic, meter);
+  });
 }
 
-static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal, const std::string& metric_name,
-                    const std::string& algorithm_name, const std::string& heuristic_name, const Limits& limits,
-                    Control& control) {
+static void require(bool holds, const std::string& otherwise) {
+  if (!holds) throw std::invalid_argument("tiles: " + otherwise);
+}
+
+static void check_board(int width, int height, const std::vector<int>& cells, int blank_goal) {
+  require(width >= 2 && width <= kMaxSide && height >= 2 && height <= kMaxSide, "a board has 2 to 6 rows and columns");
+  const int size = width * height;
+  std::vector<bool> seen(static_cast<std::size_t>(size));
+  require(cells.size() == seen.size(), "the board is not a permutation of its cells");
+  for (const int cell : cells) {
+    require(cell >= 0 && cell < size && !seen[cell], "the board is not a permutation of its cells");
+    seen[cell] = true;
+  }
+  require(blank_goal >= 0 && blank_goal < size, "blank_goal is off the board");
+}
+
+static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal,
+                    const std::string& metric_name, const std::string& algorithm_name,
+                    const std::string& heuristic_name, const Limits& limits, Control& control) {
   const auto metric = choose<Metric>(metric_name, {{"step", Metric::step}, {"slide", Metric::slide}});
   const auto algorithm = choose<Algorithm>(
       algorithm_name, {{"bfs", Algorithm::bfs}, {"astar", Algorithm::astar}, {"idastar", Algorithm::idastar}});
@@ -149,26 +176,13 @@ static Result solve(int width, int height, const std::vector<int>& cells, int bl
                                                             {"manhattan", Heuristic::manhattan},
                                                             {"linear-conflict", Heuristic::linear_conflict},
                                                             {"walking-distance", Heuristic::walking_distance}});
-  if (width < 2 || width > kMaxSide || height < 2 || height > kMaxSide) {
-    throw std::invalid_argument("tiles: a board has 2 to 6 rows and columns");
-  }
-  const std::size_t size = static_cast<std::size_t>(width * height);
-  std::vector<bool> seen(size);
-  for (const int cell : cells) {
-    if (cell < 0 || cell >= width * height || seen[cell]) throw std::invalid_argument("tiles: not a permutation");
-    seen[cell] = true;
-  }
-  if (cells.size() != size) throw std::invalid_argument("tiles: not a permutation");
-  if (blank_goal < 0 || blank_goal >= width * height) throw std::invalid_argument("tiles: blank_goal is off the board");
-  if (algorithm != Algorithm::bfs && heuristic == Heuristic::none) {
-    throw std::invalid_argument("tiles: " + algorithm_name + " needs a heuristic");
-  }
-  if (heuristic == Heuristic::linear_conflict && metric == Metric::slide) {
-    throw std::invalid_argument("tiles: linear-conflict is no lower bound on slides; use walking-distance or manhattan");
-  }
-  if (heuristic == Heuristic::walking_distance && !walking_distance_fits(width, height, blank_goal)) {
-    throw std::invalid_argument("tiles: the walking-distance table of this size is too large; use linear-conflict or manhattan");
-  }
+  check_board(width, height, cells, blank_goal);
+  require(algorithm == Algorithm::bfs || heuristic != Heuristic::none, algorithm_name + " needs a heuristic");
+  require(heuristic != Heuristic::linear_conflict || metric == Metric::step,
+          "linear-conflict is no lower bound on slides; use walking-distance or manhattan");
+  require(heuristic != Heuristic::walking_distance || walking_distance_fits(width, height, blank_goal),
+          "the walking-distance table of this size is too large; use linear-conflict or manhattan");
+
   nb::gil_scoped_release released;
   Meter meter(limits, control);
   Board board(width, height, cells, blank_goal);
@@ -176,7 +190,7 @@ static Result solve(int width, int height, const std::vector<int>& cells, int bl
   try {
     result = search(board, metric, algorithm, heuristic, meter);
   } catch (const std::bad_alloc&) {
-    result = bounded("bytes", 0);
+    result = bounded("bytes", board, metric);
   }
   result.expanded = meter.expanded;
   result.generated = meter.generated;

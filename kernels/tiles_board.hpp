@@ -23,8 +23,8 @@ constexpr bool is_vertical(int direction) { return direction == kUp || direction
 // cells[cell] is the goal cell of what lies there. The goal is the identity.
 using Cells = std::array<std::uint8_t, kMaxCells>;
 
-// A board mirrored so that the blank's goal lies in the upper left quarter. That halves the walking distance tables, and
-// the searches' order up, left, right, down is then Korf's whether the goal has the blank first or last.
+// A board mirrored so that the blank's goal lies in the upper left quarter. That halves the walking distance tables,
+// and the searches' order up, left, right, down is then Korf's whether the goal has the blank first or last.
 struct Board {
   int width, height;
   int blank_goal;
@@ -164,7 +164,8 @@ class PackedCells {
 
 class SharedCells {
  public:
-  explicit SharedCells(Board& board) : cells_(board.cells.data()), blank_(static_cast<std::uint8_t>(board.blank_goal)) {}
+  explicit SharedCells(Board& board)
+      : cells_(board.cells.data()), blank_(static_cast<std::uint8_t>(board.blank_goal)) {}
   int at(int cell) const { return cells_[cell]; }
   void push(int tile, int from, int to) {
     cells_[to] = static_cast<std::uint8_t>(tile);

@@ -10,7 +10,7 @@
 
 namespace unjam::tiles {
 
-// What both searches share: the path, and the meter that is asked every few thousand nodes and at the last node allowed.
+// What both searches share: the path, and the meter, asked every few thousand nodes and at the last node allowed.
 class DepthFirst {
  public:
   DepthFirst(Meter& meter, int blank) : meter_(meter) { path_[0] = static_cast<std::uint8_t>(blank); }
@@ -58,7 +58,9 @@ class StepSearch : public DepthFirst {
 
  public:
   StepSearch(Board& board, Heuristic& heuristic, Meter& meter)
-      : DepthFirst(meter, board.blank()), shape_(board), heuristic_(heuristic),
+      : DepthFirst(meter, board.blank()),
+        shape_(board),
+        heuristic_(heuristic),
         root_{CellsOf<Shape>(board), heuristic.start(board), board.blank()},
         odd_(board.blank_distance() & 1) {}
 
@@ -127,7 +129,9 @@ class SlideSearch : public DepthFirst {
 
  public:
   SlideSearch(Board& board, Heuristic& heuristic, Meter& meter)
-      : DepthFirst(meter, board.blank()), shape_(board), heuristic_(heuristic),
+      : DepthFirst(meter, board.blank()),
+        shape_(board),
+        heuristic_(heuristic),
         root_{CellsOf<Shape>(board), heuristic.start(board), board.blank()} {}
 
   int first_bound() const { return std::min(slides<true>(root_.value), slides<false>(root_.value)); }

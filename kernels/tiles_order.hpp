@@ -1,6 +1,7 @@
 // Tables of a walking distance in slides that keeps the order of the tiles.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -8,7 +9,6 @@
 #include <vector>
 
 #include "control.hpp"
-#include "memory.hpp"
 #include "tiles_walking.hpp"
 
 namespace unjam::tiles {
@@ -153,7 +153,9 @@ class OrderTable {
       halves.push_back({half, end, found->second});
       end += static_cast<std::uint32_t>(found->second.size()) * lines;
     }
-    for (std::uint32_t half = 0; half < first_.size(); ++half) first_[half][merge] = first_[relabelled(half, firsts)][merge];
+    for (std::uint32_t half = 0; half < first_.size(); ++half) {
+      first_[half][merge] = first_[relabelled(half, firsts)][merge];
+    }
     for (std::uint32_t half = 0; half < second_.size(); ++half) {
       second_[half][merge] = second_[relabelled(half, seconds)][merge];
     }

@@ -213,9 +213,9 @@ FARTHEST = from_numbers("0 12 9 13 15 11 10 14 3 7 2 5 4 8 6 1", 15)  # needs 80
 @pytest.mark.parametrize("search", [("bfs", "none"), *INFORMED])
 def test_a_search_stops_within_each_budget_and_says_so(search: tuple[str, str], metric: str) -> None:
     started = time.monotonic()
-    timed = solve(4, 4, FARTHEST, 15, metric, *search, seconds=0.5, memory=4_000_000_000)
+    timed = solve(4, 4, FARTHEST, 15, metric, *search, seconds=1, memory=4_000_000_000)
     assert (timed.outcome, timed.reason) == ("bounded", "seconds")
-    assert 0.5 <= time.monotonic() - started < 0.6
+    assert 1 <= time.monotonic() - started < 1.2
     assert 0 < timed.lower <= {"step": 80, "slide": 43}[metric]
     assert (timed.length, timed.upper, timed.moves) == (-1, -1, [])
 
@@ -289,8 +289,8 @@ def test_walking_distance_fits_all_boards_up_to_4x4_and_narrow_ones() -> None:
         ((5, 5, tuple(range(25)), 24, "step", "idastar", "walking-distance"), "linear-conflict"),
         ((3, 3, tuple(range(9)), 8, "slide", "astar", "linear-conflict"), "no lower bound on slides"),
         ((3, 3, tuple(range(9)), 8, "step", "idastar", "none"), "needs a heuristic"),
-        ((3, 3, (0,) * 9, 8, "step", "bfs", "none"), "permutation"),
-        ((3, 3, tuple(range(8)), 8, "step", "bfs", "none"), "permutation"),
+        ((3, 3, (0,) * 9, 8, "step", "bfs", "none"), "not a permutation"),
+        ((3, 3, tuple(range(8)), 8, "step", "bfs", "none"), "not a permutation"),
         ((7, 2, tuple(range(14)), 0, "step", "bfs", "none"), "2 to 6"),
         ((3, 3, tuple(range(9)), 9, "step", "bfs", "none"), "blank_goal"),
         ((3, 3, tuple(range(9)), 8, "path", "bfs", "none"), "path"),
