@@ -27,7 +27,7 @@ def run_kernel(
     """Search a puzzle in its own orientation."""
     match puzzle:
         case Tiles():
-            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "", limits, control)
+            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "none", limits, control)
         case Klotski():
             return _kernels.klotski(*_klotski(puzzle), metric, algorithm, limits, control)
         case Rush():
