@@ -77,7 +77,7 @@ class AStar {
         ++profile_.back();
         const std::uint32_t moves = nodes_[at].moves + 1;
         const char* stop = nullptr;
-        space_.expand(key, [&](const Key& child) {
+        space_.expand(key, kNobody, [&](const Key& child, Mover) {
           if (stop) return;
           if (meter_.nodes_left() == 0) {
             stop = "nodes";

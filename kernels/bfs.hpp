@@ -16,7 +16,9 @@ namespace unjam {
 //   Key                      std::uint64_t or std::array<std::uint64_t, N>; equal states have equal keys
 //   Key start()
 //   bool is_goal(key)
-//   void expand(key, sink)   calls sink(child) for every move, in a fixed order
+//   void expand(key, last, sink)   calls sink(child, mover) for every move, in a fixed order. `last` is the mover that led
+//                            to this state, or kNobody: moves that could have been made together with that one may be
+//                            left out, for they lead to states that its parent leads to as well
 //   std::size_t fanout()     no state has more children than this
 //   Moves moves(keys)        the moves along a chain of keys, from the start on
 //   int heuristic(key)       (astar.hpp, idastar.hpp) never more than the moves that are left, and consistent
@@ -34,6 +36,7 @@ class BreadthFirst {
         seen_(meter),
         keys_(meter),
         parents_(meter),
+        movers_(meter),
         batch_(std::make_unique_for_overwrite<Child[]>(kBatch + space.fanout())) {}
 
   Result run() {
@@ -69,20 +72,23 @@ class BreadthFirst {
     Key key;
     std::uint64_t hash;
     std::uint32_t parent;
+    Mover mover;
   };
 
   // Returns why it stopped early, or nullptr. At any time no state of fewer than `depth_` moves is a goal.
   const char* search() {
     layers_.push_back(0);
     const Key start = space_.start();
-    if (const char* stop = add({start, hash_of(start), kNone})) return stop;
+    if (const char* stop = add({start, hash_of(start), kNone, kNobody})) return stop;
     if (goal_ != kNone) return nullptr;
     for (std::uint32_t at = 0; at < keys_.size();) {
       const std::uint32_t end = static_cast<std::uint32_t>(keys_.size());
       layers_.push_back(end);
       ++depth_;
       while (at < end) {
-        space_.expand(keys_[at], [&](const Key& key) { batch_[waiting_++] = {key, hash_of(key), at}; });
+        space_.expand(keys_[at], movers_[at], [&](const Key& key, Mover mover) {
+          batch_[waiting_++] = {key, hash_of(key), at, mover};
+        });
         meter_.expanded = ++at;
         if (waiting_ < kBatch && at < end && !meter_.due()) continue;
         const char* stop = flush();
@@ -116,7 +122,7 @@ class BreadthFirst {
     const Insert insert = seen_.insert(child.key, child.hash).second;
     if (insert == Insert::present) return nullptr;
     if (insert == Insert::full || keys_.size() == kNone || !keys_.push_back(child.key)) return "bytes";
-    if (!parents_.push_back(child.parent)) return "bytes";
+    if (!parents_.push_back(child.parent) || !movers_.push_back(child.mover)) return "bytes";
     if (space_.is_goal(child.key)) goal_ = static_cast<std::uint32_t>(keys_.size() - 1);
     return nullptr;
   }
@@ -133,6 +139,7 @@ class BreadthFirst {
   HashSet<Key> seen_;
   ChunkedArray<Key> keys_;               // in the order of registration, so layer by layer
   ChunkedArray<std::uint32_t> parents_;  // indices of keys_
+  ChunkedArray<Mover> movers_;           // what moved from the parent to here
   std::unique_ptr<Child[]> batch_;
   std::size_t waiting_ = 0;
   std::vector<std::uint64_t> layers_;  // index of the first state of each layer

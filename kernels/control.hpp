@@ -25,6 +25,10 @@ struct Limits {
   std::uint64_t bytes;   // of search memory; the largest value: no limit
 };
 
+// Which piece moved last and how, as each space encodes it.
+using Mover = std::uint16_t;
+inline constexpr Mover kNobody = 0xFFFF;
+
 // A move is (cell of the piece, where that cell's content goes); -1 when a car leaves. See unjam/puzzles/grid.py.
 using Moves = std::vector<std::pair<int, int>>;
 

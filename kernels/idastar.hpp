@@ -100,7 +100,7 @@ class IdaStar {
 
   const char* open(const Key& key) {
     ends_.push_back(children_.size());
-    space_.expand(key, [&](const Key& child) { children_.push_back(child); });
+    space_.expand(key, kNobody, [&](const Key& child, Mover) { children_.push_back(child); });
     std::reverse(children_.begin() + static_cast<std::ptrdiff_t>(ends_.back()), children_.end());
     ++profile_.back();
     ++meter_.expanded;

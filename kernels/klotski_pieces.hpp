@@ -21,6 +21,18 @@ inline Metric metric_named(const std::string& name) {
   return Metric::path;
 }
 
+inline Mover mover(int piece, int direction) { return static_cast<Mover>(piece * 4 + direction); }
+
+// Whether a piece that went in the first direction could have made a move in the second one with it: on a path always,
+// on a slide along the same axis. A step back undoes the last one.
+inline bool made_at_once(Metric metric, int first, int second) {
+  switch (metric) {
+    case Metric::path: return true;
+    case Metric::slide: return (first ^ second) % 2 == 0;
+    default: return first == (second ^ 2);
+  }
+}
+
 // What klotski and rush have in common, once names and numbers are checked.
 struct Blocks {
   std::vector<std::vector<int>> classes;    // the pieces of each class: they are interchangeable
@@ -79,16 +91,22 @@ class KlotskiPieces {
   }
 
   template <class Sink>
-  void expand(const Key& key, Sink&& sink) {
-    each_move(key, [&](int piece, int to) { sink(moved(key, piece, to)); });
+  void expand(const Key& key, Mover last, Sink&& sink) {
+    each_move(key, last, [&](int piece, int to, int direction) {
+      Key child = key;
+      const int moved = move(child, piece, to);
+      sink(child, mover(moved, direction));
+    });
   }
 
   Moves moves(const std::vector<Key>& keys) {
     Moves moves;
     for (std::size_t at = 1; at < keys.size(); ++at) {
       const std::size_t known = moves.size();
-      each_move(keys[at - 1], [&](int piece, int to) {
-        if (moves.size() > known || moved(keys[at - 1], piece, to) != keys[at]) return;
+      each_move(keys[at - 1], kNobody, [&](int piece, int to, int) {
+        Key child = keys[at - 1];
+        move(child, piece, to);
+        if (moves.size() > known || child != keys[at]) return;
         const int first = pieces_[piece].first_place;
         moves.emplace_back(cells_[first + places_[piece]], cells_[first + to]);
       });
@@ -156,9 +174,10 @@ class KlotskiPieces {
     return cars;
   }
 
-  // Calls visit(piece, place) for each move; places_ then holds where the pieces stand.
+  // Calls visit(piece, place, direction) for each move but those that the last mover could have made at once; places_
+  // then holds where the pieces stand.
   template <class Visit>
-  void each_move(const Key& key, Visit&& visit) {
+  void each_move(const Key& key, Mover last, Visit&& visit) {
     const int count = static_cast<int>(pieces_.size());
     Cells occupied = blocks_.walls;
     for (int piece = 0; piece < count; ++piece) {
@@ -172,12 +191,13 @@ class KlotskiPieces {
       const Cells others = occupied ^ masks[from];
       const auto free = [&](int place) { return place != Track::kNone && (masks[place] & others) == 0; };
       if (blocks_.metric == Metric::path) {
-        flood(from, next, free, [&](int to) { visit(piece, to); });
+        if (piece != last / 4) flood(from, next, free, [&](int to) { visit(piece, to, 0); });
         continue;
       }
       for (int direction = 0; direction < 4; ++direction) {
+        if (piece == last / 4 && made_at_once(blocks_.metric, last % 4, direction)) continue;
         for (int to = next[from][direction]; free(to); to = next[to][direction]) {
-          visit(piece, to);
+          visit(piece, to, direction);
           if (blocks_.metric == Metric::step) break;
         }
       }
@@ -201,13 +221,13 @@ class KlotskiPieces {
     }
   }
 
-  // The key after the piece went to the place: its class stays sorted.
-  Key moved(Key key, int piece, int to) const {
+  // Puts the piece at the place and sorts its class again; returns which piece of the class it is then.
+  int move(Key& key, int piece, int to) const {
     const Piece& own = pieces_[piece];
     for (; piece + 1 < own.class_end && places_[piece + 1] < to; ++piece) fields_.set(key, piece, places_[piece + 1]);
     for (; piece > own.class_first && places_[piece - 1] > to; --piece) fields_.set(key, piece, places_[piece - 1]);
     fields_.set(key, piece, to);
-    return key;
+    return piece;
   }
 
   const Blocks& blocks_;

@@ -140,9 +140,9 @@ class KlotskiPlanes {
   bool is_goal(const Key& key) const { return top_word(key) >> 63; }
 
   template <class Sink>
-  void expand(const Key& key, Sink&& sink) {
+  void expand(const Key& key, Mover last, Sink&& sink) {
     const State state = decode(key);
-    each_move(state, [&](int, int, int, const Key& child) { sink(child); });
+    each_move(state, last, [&](int, int, int, const Key& child, Mover mover) { sink(child, mover); });
   }
 
   // A folded chain may jump to the image of a position at any time: followed by the position itself.
@@ -151,7 +151,7 @@ class KlotskiPlanes {
     State state = start_;
     for (std::size_t at = 1; at < keys.size(); ++at) {
       int moved = -1, from = 0, to = 0;
-      each_move(state, [&](int klass, int cell, int target, const Key& child) {
+      each_move(state, kNobody, [&](int klass, int cell, int target, const Key& child, Mover) {
         if (moved >= 0 || child != keys[at]) return;
         moved = klass;
         from = cell;
@@ -315,28 +315,42 @@ class KlotskiPlanes {
     return key_of(packed | reached(goals_missing(state) == 0));
   }
 
-  // Calls visit(class, from, to, key after the move).
+  // Who moved, as the cell of its anchor and the direction it went in.
+  Mover mover_of(int from, int to) const {
+    const bool along_row = to > from ? to - from < width_ : from - to < width_;
+    return mover(to, along_row ? (to > from ? kRight : kLeft) : (to > from ? kDown : kUp));
+  }
+
+  // Calls visit(class, from, to, key after the move, mover) for each move but those that the last mover could have made
+  // at once.
   template <class Visit>
-  void each_move(const State& state, Visit&& visit) {
+  void each_move(const State& state, Mover last, Visit&& visit) {
     const Board board = board_of(state);
     Board image;
     if constexpr (Folded) image = image_of(state);
     std::uint64_t empty = floor_ & ~board.tails;
     for (int klass = 0; klass < count_; ++klass) empty &= ~state.anchors[klass];
     const int missing = goals_missing(state);
+    std::array<std::uint64_t, 4> allowed;
+    allowed.fill(~std::uint64_t{0});
+    if (last != kNobody) {
+      for (int direction = 0; direction < 4; ++direction) {
+        if (made_at_once(metric_, last % 4, direction)) allowed[direction] = ~one(last / 4);
+      }
+    }
 
     for (int klass = 0; klass < count_; ++klass) {
       const Class& own = classes_[klass];
       const unsigned code = static_cast<unsigned>(klass + 1);
       std::array<std::uint64_t, 4> ready;  // the pieces that can take a step, all of the class at once
       for (int direction = 0; direction < 4; ++direction) {
-        ready[direction] = state.anchors[klass] & own.leads_on[direction];
+        ready[direction] = state.anchors[klass] & own.leads_on[direction] & allowed[direction];
         for (const int cell : own.front[direction]) ready[direction] &= shifted(empty, cell);
       }
       for (std::uint64_t rest = ready[0] | ready[1] | ready[2] | ready[3]; rest; rest &= rest - 1) {
         const int from = std::countr_zero(rest);
         const std::uint64_t here = one(from);
-        std::uint64_t targets = metric_ == Metric::step ? steps(here, ready) : reach(own, here, from, empty);
+        std::uint64_t targets = metric_ == Metric::step ? steps(here, ready) : reach(own, here, from, empty, ready);
         const std::uint64_t tails = board.tails ^ own.tail << from;
         const int still_missing = missing + static_cast<int>((own.goals & here) != 0);
         const int image_from = own.image_cell[from];
@@ -344,12 +358,18 @@ class KlotskiPlanes {
         for (; targets; targets &= targets - 1) {
           const int to = std::countr_zero(targets);
           Wide packed = pack(board, code, here ^ one(to), tails | own.tail << to);
+          Mover mover = mover_of(from, to);
           if constexpr (Folded) {
             const int image_to = own.image_cell[to];
-            packed = std::min(packed, pack(image, own.image_code, one(image_from) ^ one(image_to),
-                                           image_tails | own.image_tail << image_to));
+            const Wide folded = pack(image, own.image_code, one(image_from) ^ one(image_to),
+                                     image_tails | own.image_tail << image_to);
+            if (folded < packed) {
+              packed = folded;
+              mover = mover_of(image_from, image_to);
+            }
           }
-          visit(klass, from, to, key_of(packed | reached(still_missing == static_cast<int>(own.goals >> to & 1))));
+          const bool goal = still_missing == static_cast<int>(own.goals >> to & 1);
+          visit(klass, from, to, key_of(packed | reached(goal)), mover);
         }
       }
     }
@@ -362,7 +382,8 @@ class KlotskiPlanes {
   }
 
   // All places of one slide, or one path, from here.
-  std::uint64_t reach(const Class& own, std::uint64_t here, int from, std::uint64_t empty) const {
+  std::uint64_t reach(const Class& own, std::uint64_t here, int from, std::uint64_t empty,
+                      const std::array<std::uint64_t, 4>& ready) const {
     const std::uint64_t room = empty | here | own.tail << from;
     std::uint64_t fits = own.places;
     for (const int cell : own.cells) fits &= room >> cell;
@@ -372,7 +393,7 @@ class KlotskiPlanes {
     std::uint64_t reached = here;
     if (metric_ == Metric::slide) {
       for (int direction = 0; direction < 4; ++direction) {
-        for (std::uint64_t at = step(here, direction); at; at = step(at, direction)) reached |= at;
+        for (std::uint64_t at = step(here & ready[direction], direction); at; at = step(at, direction)) reached |= at;
       }
     } else {
       for (std::uint64_t last = 0; last != reached;) {

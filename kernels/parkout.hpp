@@ -85,15 +85,15 @@ class Parkout {
   }
 
   template <class Sink>
-  void expand(const Key& key, Sink&& sink) {
-    each_move(key, [&](int car, int to) { sink(moved(key, car, to)); });
+  void expand(const Key& key, Mover last, Sink&& sink) {
+    each_move(key, last, [&](int car, int to) { sink(moved(key, car, to), static_cast<Mover>(car)); });
   }
 
   Moves moves(const std::vector<Key>& keys) {
     Moves moves;
     for (std::size_t at = 1; at < keys.size(); ++at) {
       const std::size_t known = moves.size();
-      each_move(keys[at - 1], [&](int car, int to) {
+      each_move(keys[at - 1], kNobody, [&](int car, int to) {
         if (moves.size() > known || moved(keys[at - 1], car, to) != keys[at]) return;
         const int first = cars_[car].first_place;
         moves.emplace_back(cells_[first + places_[car]], to == cars_[car].out ? -1 : cells_[first + to]);
@@ -111,9 +111,10 @@ class Parkout {
     int leaves_from;
   };
 
-  // Car by car; backwards along the axis, then forwards; slides, then leaving.
+  // Car by car; backwards along the axis, then forwards; slides, then leaving. The car that moved last is left out:
+  // wherever it can go now, leaving included, it could have gone at once.
   template <class Visit>
-  void each_move(const Key& key, Visit&& visit) {
+  void each_move(const Key& key, Mover last, Visit&& visit) {
     const int count = static_cast<int>(cars_.size());
     Cells occupied = lot_.obstacles;
     int gone = 0;
@@ -129,7 +130,7 @@ class Parkout {
     }
     for (int car = 0; car < count; ++car) {
       const int from = places_[car], out = cars_[car].out;
-      if (from == out) continue;
+      if (from == out || car == last) continue;
       const Cells* masks = masks_.data() + cars_[car].first_place;
       const Cells others = occupied ^ masks[from];
       for (int to = from - 1; to >= 0 && !(masks[to] & others); --to) visit(car, to);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "control.hpp"
 #include "tiles_board.hpp"
 
 namespace unjam::tiles {
@@ -36,7 +37,7 @@ class TilesSpace {
   std::size_t fanout() const { return static_cast<std::size_t>(slides_ ? board_.width + board_.height - 2 : 4); }
 
   template <class Sink>
-  void expand(const Key& key, Sink&& sink) const {
+  void expand(const Key& key, Mover, Sink&& sink) const {
     const Cells cells = unpack(key);
     const int width = board_.width, blank = find_blank(cells);
     const int row = blank / width, column = blank % width;
@@ -65,7 +66,7 @@ class TilesSpace {
     for (int length = 1; length <= (slides_ ? longest : std::min(longest, 1)); ++length) {
       std::swap(cells[blank], cells[blank + offset]);
       blank += offset;
-      sink(pack(cells));
+      sink(pack(cells), kNobody);
     }
   }
 
