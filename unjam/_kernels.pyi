@@ -70,7 +70,8 @@ def check_tiles(
 
 # classes[piece]: pieces of one class are interchangeable. gates: cells that only pieces of gate_classes may cover.
 # goal: (class, cell) pairs: some piece of that class has its first cell in row-major order at that cell; all must hold.
-# algorithm: bfs, astar, idastar.
+# Without a goal the whole component is explored: unsolvable, peak_states being its size (bfs with a goal searches only
+# one of two mirror images where the puzzle is symmetric). algorithm: bfs, astar, idastar.
 def klotski(
     width: int,
     height: int,
@@ -96,7 +97,7 @@ def check_klotski(
     moves: Sequence[tuple[int, int]],
 ) -> str: ...
 
-# goal_cell: where the primary's first cell in row-major order must be.
+# goal_cell: where the primary's first cell in row-major order must be; -1: no goal, explore all.
 def rush(
     width: int,
     height: int,
