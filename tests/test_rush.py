@@ -242,13 +242,14 @@ def test_slides_are_runs_of_steps_of_one_car(puzzle: Rush) -> None:
 @pytest.mark.parametrize(
     ("moves", "metric", "words"),
     [
-        (["A:R1", "A:R2"], "slide", "move 2: A:R2 is no legal slide here"),
-        (["A:R2"], "step", "move 1: A:R2 is no legal step here"),
-        (["A:D1"], "slide", "move 1: A:D1 is no legal slide here"),
-        (["Z:R1"], "slide", "move 1: there is no car Z"),
-        (["A:R0"], "slide", "move 1: 'A:R0' is not a move like A:R2"),
-        (["A:R1", "A" * 10_000], "slide", "move 2: 'A{20}' is not a move"),
-        (["A:R99"], "slide", "move 1: A:R99 is no legal"),
+        (["A:R1", "A:R2"], "slide", "move 2: no slide move from cell 1 to 3 here"),
+        (["A:R2"], "step", "move 1: no step move from cell 0 to 2 here"),
+        (["A:D1"], "slide", "move 1: no slide move from cell 0 to 5 here"),
+        (["Z:R1"], "slide", "move 1: there is no piece 'Z'"),
+        (["A:R0"], "slide", "move 1: no slide move from cell 0 to 0 here"),
+        (["A:R*"], "slide", "move 1: no piece leaves the board"),
+        (["A:R1", "A" * 10_000], "slide", "move 2: 'A{40}' is not a move such as A:R2"),
+        (["A:R99"], "slide", "move 1: 'A:R99' goes over the edge"),
     ],
 )
 def test_moves_that_cannot_be(moves: list[str], metric: Metric, words: str) -> None:

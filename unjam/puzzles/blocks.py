@@ -1,4 +1,4 @@
-"""Rigid pieces on a grid: what klotski and parkout have in common."""
+"""Rigid pieces on a grid: what klotski, rush and parkout have in common."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from operator import itemgetter
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
 from unjam.errors import IllegalMove
 from unjam.puzzles.grid import OUT, Move, Symmetry, symmetries
@@ -30,6 +30,8 @@ _RUN = re.compile(r"([UDLR])([0-9]*|\*)")
 class Blocks(Puzzle):
     """Puzzles whose state is one cell for each piece, in the order of ``names``; OUT for a piece that has left."""
 
+    wall: ClassVar[str] = WALL
+
     @property
     @abstractmethod
     def names(self) -> tuple[str, ...]:
@@ -40,8 +42,8 @@ class Blocks(Puzzle):
         """The cells that a piece covers, its first one first."""
 
     @abstractmethod
-    def ends(self, state: Cells, metric: Metric) -> Iterator[tuple[int, int]]:
-        """Every piece that can move, with each cell where its first cell can be after one move."""
+    def ends(self, state: Cells, metric: Metric, pieces: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """Each of ``pieces`` that can move, with each cell where its first cell can be after one move."""
 
     @abstractmethod
     def way(self, state: Cells, piece: int, end: int, metric: Metric) -> str:
@@ -63,12 +65,12 @@ class Blocks(Puzzle):
         return len(self.names)
 
     def moves(self, state: Any, metric: Metric) -> Iterator[tuple[Move, Cells]]:
-        for piece, end in self.ends(state, self.check_metric(metric)):
+        for piece, end in self.ends(state, self.check_metric(metric), range(len(state))):
             yield Move(state[piece], end), (*state[:piece], end, *state[piece + 1 :])
 
     def apply(self, state: Any, move: Move, metric: Metric) -> Cells:
         piece, end = self._meant(state, move)
-        if (piece, end) not in self.ends(state, self.check_metric(metric)):
+        if (piece, end) not in self.ends(state, self.check_metric(metric), (piece,)):
             raise IllegalMove(f"no {metric} move from cell {move.cell} to {move.to} here")
         return (*state[:piece], end, *state[piece + 1 :])
 
@@ -91,7 +93,7 @@ class Blocks(Puzzle):
 
     def grid(self, state: Any = None) -> list[int]:
         """For each cell the number of the piece that covers it, EMPTY_NUMBER or WALL_NUMBER; gates are empty."""
-        grid = [WALL_NUMBER if here == WALL else EMPTY_NUMBER for here in self.background()]
+        grid = [WALL_NUMBER if here == self.wall else EMPTY_NUMBER for here in self.background()]
         positions: Cells = self.start() if state is None else state
         for piece, at in enumerate(positions):
             if at != OUT:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -236,9 +236,10 @@ class Klotski(Blocks):
                 folded[piece] = cell
         return tuple(folded)
 
-    def ends(self, state: Cells, metric: Metric) -> Iterator[tuple[int, int]]:
+    def ends(self, state: Cells, metric: Metric, pieces: Iterable[int]) -> Iterator[tuple[int, int]]:
         taken = self._taken(state)
-        for piece, (masks, beside, cell) in enumerate(zip(self._masks, self._next, state, strict=True)):
+        for piece in pieces:
+            masks, beside, cell = self._masks[piece], self._next[piece], state[piece]
             others = taken ^ masks[cell]
             if metric == "path":
                 reached = [cell]

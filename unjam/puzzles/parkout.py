@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from operator import itemgetter
@@ -200,14 +200,15 @@ class Parkout(Blocks):
         """The bits that each car covers with its first cell at cell 0."""
         return tuple(sum(1 << part * car.step for part in range(car.length)) for car in self.cars)
 
-    def ends(self, state: Cells, metric: Metric) -> Iterator[tuple[int, int]]:
+    def ends(self, state: Cells, metric: Metric, pieces: Iterable[int]) -> Iterator[tuple[int, int]]:
         taken, left = self._pillars, 0
         for shape, cell in zip(self._shapes, state, strict=True):
             if cell == OUT:
                 left += 1
             else:
                 taken |= shape << cell
-        for piece, (car, cell) in enumerate(zip(self.cars, state, strict=True)):
+        for piece in pieces:
+            car, cell = self.cars[piece], state[piece]
             if cell == OUT or car.fixed:
                 continue
             before, after = self._room(car, cell)

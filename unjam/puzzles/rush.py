@@ -9,13 +9,13 @@ from functools import cache, cached_property
 from itertools import count
 from typing import Any, ClassVar, NamedTuple, Self
 
-from unjam.errors import IllegalMove, ParseError
-from unjam.puzzles.grid import Move, Symmetry, symmetries
-from unjam.puzzles.puzzle import Metric, Puzzle, State
+from unjam.errors import ParseError
+from unjam.puzzles.blocks import EMPTY, EMPTY_NUMBER, WALL_NUMBER, Blocks, Cells, joined, straight
+from unjam.puzzles.grid import Symmetry, symmetries
+from unjam.puzzles.puzzle import Metric
 from unjam.puzzles.text import place, read_rows, refuse_fields
 
 PRIMARY = "A"
-EMPTY_INDEX, WALL_INDEX = -1, -2  # in ``Rush.grid``, beside the indices of cars
 
 # Names of the cars in canonical forms: no o and no x, and as many as 128 cells can hold beside the primary.
 NAMES = "BCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnpqrstuvwyz0123456789ÀÁÂÃ"
@@ -38,7 +38,7 @@ class Car(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rush(Puzzle):
+class Rush(Blocks):
     """``board`` has a character for each cell by rows: ``.`` empty, ``x`` wall, else the letter of a car.
 
     Cars are in the order of first appearance by rows. A state is the first cell of each car.
@@ -46,6 +46,7 @@ class Rush(Puzzle):
 
     family: ClassVar[str] = "rush"
     metrics: ClassVar[tuple[Metric, ...]] = ("slide", "step")
+    wall: ClassVar[str] = "x"
 
     width: int
     height: int
@@ -79,9 +80,9 @@ class Rush(Puzzle):
     def fields(self) -> dict[str, Any]:
         return {"board": _board_field(self.board, self.width), "exit": self.exit}
 
-    @property
-    def pieces(self) -> int:
-        return len(self.cars)
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple([car.letter for car in self.cars])
 
     @property
     def goal_cell(self) -> int:
@@ -89,86 +90,65 @@ class Rush(Puzzle):
         car = self.cars[self.primary]
         return car.high if self.exit in ("right", "bottom") else car.low
 
-    def start(self) -> State:
+    def start(self) -> Cells:
         return tuple([car.first for car in self.cars])
 
-    def moves(self, state: State, metric: Metric) -> Iterator[tuple[Move, State]]:
-        grid = self.grid(state)
-        for index in range(len(self.cars)):
-            yield from self._car_moves(index, state, grid, metric)
-
-    def _car_moves(self, index: int, state: State, grid: list[int], metric: Metric) -> Iterator[tuple[Move, State]]:
-        assert isinstance(state, tuple)
-        car = self.cars[index]
-        first, stride, span = state[index], car.stride, car.span
-        towards_low = [(to, to) for to in range(first - stride, car.low - 1, -stride)]
-        towards_high = [(to, to + span) for to in range(first + stride, car.high + 1, stride)]
-        for way in (towards_low, towards_high):
-            for to, entered in way:
-                if grid[entered] != EMPTY_INDEX:
-                    break
-                yield Move(first, to), (*state[:index], to, *state[index + 1 :])
-                if metric == "step":
-                    break
-
-    def apply(self, state: State, move: Move, metric: Metric) -> State:
-        """As for every puzzle, but only the car that is named is looked at: packs are replayed by this."""
-        index = self.car_at(state, move.cell)
-        if index is not None:
-            for legal, after in self._car_moves(index, state, self.grid(state), metric):
-                if legal.to - legal.cell == move.to - move.cell:
-                    return after
-        raise IllegalMove(f"no {metric} move from cell {move.cell} to {move.to} here")
-
-    def is_goal(self, state: State) -> bool:
-        assert isinstance(state, tuple)
-        return bool(state[self.primary] == self.goal_cell)
-
-    def fold(self, state: State) -> State:
-        """The state itself: cars that look alike are on different lines or cannot pass each other."""
-        return state
-
-    def same_move(self, state: State, one: Move, other: Move) -> bool:
-        if one.to - one.cell != other.to - other.cell:
-            return False
-        return one == other or self.car_at(state, one.cell) == self.car_at(state, other.cell) is not None
-
-    def car_at(self, state: State, cell: int) -> int | None:
-        """The index of the car that covers a cell."""
-        assert isinstance(state, tuple)
-        for index, (car, first) in enumerate(zip(self.cars, state, strict=True)):
-            if first <= cell <= first + car.span and (cell - first) % car.stride == 0:
-                return index
-        return None
-
-    def grid(self, state: State | None = None) -> list[int]:
-        """For each cell the index of the car that covers it, EMPTY_INDEX or WALL_INDEX."""
-        if state is None:
-            state = self.start()
-        assert isinstance(state, tuple)
-        grid = self._walls.copy()
-        for index, (car, first) in enumerate(zip(self.cars, state, strict=True)):
-            for cell in range(first, first + car.span + 1, car.stride):
-                grid[cell] = index
-        return grid
+    def covered(self, state: Cells, piece: int) -> Cells:
+        car = self.cars[piece]
+        return tuple(range(state[piece], state[piece] + car.span + 1, car.stride))
 
     @cached_property
-    def _walls(self) -> list[int]:
-        return [WALL_INDEX if letter == "x" else EMPTY_INDEX for letter in self.board]
+    def _walls(self) -> int:
+        return sum([1 << cell for cell, letter in enumerate(self.board) if letter == self.wall])
 
-    def format(self, state: State | None = None) -> str:
-        letters = {EMPTY_INDEX: ".", WALL_INDEX: "x"} | {index: car.letter for index, car in enumerate(self.cars)}
-        return "\n".join(_rows("".join([letters[index] for index in self.grid(state)]), self.width))
+    @cached_property
+    def _shapes(self) -> tuple[int, ...]:
+        """The bits that each car covers with its first cell at cell 0."""
+        return tuple([sum([1 << cell for cell in range(0, car.span + 1, car.stride)]) for car in self.cars])
+
+    def ends(self, state: Cells, metric: Metric, pieces: Iterable[int]) -> Iterator[tuple[int, int]]:
+        taken = self._walls
+        for shape, cell in zip(self._shapes, state, strict=True):
+            taken |= shape << cell
+        for piece in pieces:
+            car, cell = self.cars[piece], state[piece]
+            for ends, front in (
+                (range(cell - car.stride, car.low - 1, -car.stride), 0),
+                (range(cell + car.stride, car.high + 1, car.stride), car.span),
+            ):
+                for end in ends:
+                    if taken >> end + front & 1:
+                        break
+                    yield piece, end
+                    if metric == "step":
+                        break
+
+    def way(self, state: Cells, piece: int, end: int, metric: Metric) -> str:
+        return straight(state[piece], end, self.width)
+
+    def background(self) -> str:
+        return "".join([letter if letter == self.wall else EMPTY for letter in self.board])
+
+    def drawn(self, piece: int) -> str:
+        return self.cars[piece].letter * self.cars[piece].length
+
+    def is_goal(self, state: Any) -> bool:
+        return bool(state[self.primary] == self.goal_cell)
+
+    def fold(self, state: Any) -> Cells:
+        """The state itself: cars that look alike are on different lines or cannot pass each other."""
+        folded: Cells = state
+        return folded
 
     def unsolvable_reason(self) -> str | None:
         """What stands between the primary and its exit and can never give way: a wall, or a car of the same line."""
         car, goal = self.cars[self.primary], self.goal_cell
         start, end = min(car.first, goal), max(car.first, goal) + car.span
-        for index in self.grid()[start : end + 1 : car.stride]:
-            if index == WALL_INDEX:
+        for piece in self.grid()[start : end + 1 : car.stride]:
+            if piece == WALL_NUMBER:
                 return "a wall stands between the primary car and its exit"
-            if index not in (EMPTY_INDEX, self.primary) and self.cars[index].stride == car.stride:
-                return f"car {self.cars[index].letter} cannot get out of the line between the primary car and its exit"
+            if piece not in (EMPTY_NUMBER, self.primary) and self.cars[piece].stride == car.stride:
+                return f"car {self.names[piece]} cannot get out of the line between the primary car and its exit"
         return None
 
     def canonical_image(self) -> tuple[dict[str, Any], Symmetry]:
@@ -180,40 +160,6 @@ class Rush(Puzzle):
             images.append((image.translate(str.maketrans("".join(others), NAMES[: len(others)])), number, symmetry))
         board, _, symmetry = min(images)
         return {"board": _board_field(board, symmetry.width), "exit": "right"}, symmetry
-
-    def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
-        state = self.start()
-        written = []
-        for move in moves:
-            after = self.apply(state, move, metric)
-            index = self.car_at(state, move.cell)
-            assert index is not None
-            car, distance = self.cars[index], move.to - move.cell
-            directions = "UD" if car.stride == self.width else "LR"
-            written.append(f"{car.letter}:{directions[distance > 0]}{abs(distance) // car.stride}")
-            state = after
-        return written
-
-    def read_notation(self, moves: Iterable[str], metric: Metric) -> list[Move]:
-        state = self.start()
-        read = []
-        for number, text in enumerate(moves, 1):
-            match = re.fullmatch("(.):([UDLR])([1-9][0-9]?)", text)
-            if not match:
-                raise IllegalMove(f"move {number}: {text[:20]!r} is not a move like A:R2")
-            letter, direction, cells = match.groups()
-            index = next((index for index, car in enumerate(self.cars) if car.letter == letter), None)
-            if index is None:
-                raise IllegalMove(f"move {number}: there is no car {letter}")
-            assert isinstance(state, tuple)
-            stride = {"U": -self.width, "D": self.width, "L": -1, "R": 1}[direction]
-            move = Move(state[index], state[index] + int(cells) * stride)
-            try:
-                state = self.apply(state, move, metric)
-            except IllegalMove:
-                raise IllegalMove(f"move {number}: {text} is no legal {metric} here") from None
-            read.append(move)
-        return read
 
 
 def _read_car(letter: str, cells: list[int], width: int, size: int) -> Car:
@@ -265,11 +211,6 @@ def _views(width: int, height: int, exit: str) -> tuple[tuple[Symmetry, tuple[in
     )
 
 
-def _rows(board: str, width: int) -> list[str]:
-    return [board[at : at + width] for at in range(0, len(board), width)]
-
-
 def _board_field(board: str, width: int) -> str | list[str]:
     """Rows separated by ``/``, which would not show that there is only one."""
-    rows = _rows(board, width)
-    return "/".join(rows) if len(rows) > 1 else rows
+    return joined(board, width) if len(board) > width else [board]

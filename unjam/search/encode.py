@@ -61,11 +61,8 @@ def _tiles(puzzle: Tiles) -> tuple[int, int, Ints, int]:
 
 
 def _klotski(puzzle: Klotski) -> tuple[int, int, Ints, Ints, Ints, Ints, Sequence[tuple[int, int]]]:
-    number = {name: piece for piece, name in enumerate(puzzle.names)}
-    number |= {".": _kernels.EMPTY, "-": _kernels.EMPTY, "#": _kernels.WALL}
     gate_classes = sorted({of for of, _ in puzzle.goals})
-    board = [number[here] for here in puzzle.board]
-    return puzzle.width, puzzle.height, board, puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
+    return puzzle.width, puzzle.height, puzzle.grid(), puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
 
 
 def _rush(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
@@ -73,9 +70,6 @@ def _rush(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
 
 
 def _parkout(puzzle: Parkout) -> tuple[int, int, Ints, Ints, Sequence[bool], Ints, Ints]:
-    number = {name: piece for piece, name in enumerate(puzzle.names)}
-    number |= {".": _kernels.EMPTY, "#": _kernels.WALL}
-    board = [number[here.lower()] for here in puzzle.board]
     noses, fixed = [car.side for car in puzzle.cars], [car.fixed for car in puzzle.cars]
     opens, closes = [slot.opens for slot in puzzle.slots], [slot.closes for slot in puzzle.slots]
-    return puzzle.width, puzzle.height, board, noses, fixed, opens, closes
+    return puzzle.width, puzzle.height, puzzle.grid(), noses, fixed, opens, closes
