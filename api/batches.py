@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, BinaryIO, Literal
 
 import orjson
 from fastapi import APIRouter, BackgroundTasks, Header, Path, Query, Request, Response
@@ -60,25 +60,11 @@ async def create_batch(
     comes when the order is safely stored; levels the store already has answers for cost nothing.
     """
     media = levels.media_type(request)
+    if media == levels.JSON and request.query_params:
+        problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
+        raise RequestValidationError([problem])
     with await spool(request) as body:
-        order: SearchOrder
-        if media == levels.JSON:
-            order = json_order = _json_order(body.read(), request)
-            entries = levels.from_objects(json_order.levels)
-        else:
-            order = options.order()
-            entries = levels.from_pack(body, media, options)
-        bounded = levels.bounded(entries, settings.max_batch_levels)
-        submitted = await run_in_threadpool(
-            batches.submit,
-            engine,
-            bounded,
-            metric=order.metric,
-            budget=order.budget.budget(),
-            name=order.name,
-            algorithm=order.algorithm,
-            heuristic=order.heuristic,
-        )
+        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings.max_batch_levels)
     background.add_task(announce, settings, submitted, "bulk")  # a broker that hangs must not delay the acceptance
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)
@@ -148,10 +134,26 @@ def status(engine: Engine, batch_id: int) -> Batch:
     return Batch.model_validate(batches.status(engine, batch_id))
 
 
-def _json_order(body: bytes, request: Request) -> BatchOrder:
-    if request.query_params:
-        problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
-        raise RequestValidationError([problem])
+def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, max_levels: int) -> batches.Submitted:
+    order: SearchOrder
+    if media == levels.JSON:
+        order = json_order = _json_order(body.read())
+        entries = levels.from_objects(json_order.levels)
+    else:
+        order = options.order()
+        entries = levels.from_pack(body, media, options)
+    return batches.submit(
+        engine,
+        levels.bounded(entries, max_levels),
+        metric=order.metric,
+        budget=order.budget.budget(),
+        name=order.name,
+        algorithm=order.algorithm,
+        heuristic=order.heuristic,
+    )
+
+
+def _json_order(body: bytes) -> BatchOrder:
     try:
         return BatchOrder.model_validate_json(body)
     except ValidationError as error:
