@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ from cli.interrupt import interruptible
 
 STARTUP_SECONDS = 5.0  # a part that ends sooner than this is broken; later, it is started again
 STOP_SECONDS = 30.0
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @click.command()
@@ -58,6 +60,12 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
     ctx.exit(1 if broken else 0)
 
 
+def _stop_with_parent() -> None:
+    """Ask Linux to stop this child if we are killed and cannot; other systems leave it running."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
 class _Part:
     """One child process, in a session of its own: Ctrl-C is for us, and we stop it."""
 
@@ -69,7 +77,9 @@ class _Part:
 
     def start(self) -> None:
         self.started = monotonic()
-        self.process = subprocess.Popen(self._command, env=self._environment, start_new_session=True)
+        self.process = subprocess.Popen(
+            self._command, env=self._environment, start_new_session=True, preexec_fn=_stop_with_parent
+        )
 
     def stop(self, deadline: float) -> None:
         try:
