@@ -5,7 +5,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #endif
 
 #include "control.hpp"
+#include "klotski_fold.hpp"
 #include "klotski_pieces.hpp"
 
 namespace unjam {
@@ -29,64 +29,6 @@ inline std::uint64_t extract_bits(std::uint64_t value, std::uint64_t mask) {
   }
   return packed;
 #endif
-}
-
-// A symmetry of the whole puzzle, goal included: of two positions that are each other's image, one need be searched.
-struct Fold {
-  std::vector<int> klass;                         // the class that each class is sent to
-  std::vector<std::array<std::uint8_t, 64>> cell;  // by class: where an anchor is sent to
-};
-
-// A mirror or half turn that maps places to places and goals to goals.
-inline std::optional<Fold> find_fold(const Layout& layout, const Blocks& blocks) {
-  const int width = layout.width, height = layout.height;
-  for (const auto& [flip_rows, flip_columns] : {std::pair{false, true}, std::pair{true, false}, std::pair{true, true}}) {
-    const auto image = [&](int cell) {
-      const int row = cell / width, column = cell % width;
-      return (flip_rows ? height - 1 - row : row) * width + (flip_columns ? width - 1 - column : column);
-    };
-    const auto image_of_mask = [&](Cells mask) {
-      Cells to = 0;
-      for (int cell = 0; cell < layout.cells(); ++cell) {
-        if (mask & bit(cell)) to |= bit(image(cell));
-      }
-      return to;
-    };
-    // Whether class `to` can be the image of class `from`; fills in where its anchors go.
-    const auto maps = [&](int from, int to, std::array<std::uint8_t, 64>& cells) {
-      const Track& source = blocks.tracks[from];
-      const Track& target = blocks.tracks[to];
-      if (source.size() != target.size() || blocks.classes[from].size() != blocks.classes[to].size()) return false;
-      for (int place = 0; place < source.size(); ++place) {
-        const auto found = std::find(target.mask.begin(), target.mask.end(), image_of_mask(source.mask[place]));
-        if (found == target.mask.end()) return false;
-        cells[source.cell[place]] = target.cell[found - target.mask.begin()];
-      }
-      const auto is_goal = [&](int klass, int cell) {
-        return std::find(blocks.goal.begin(), blocks.goal.end(), std::pair{klass, cell}) != blocks.goal.end();
-      };
-      return std::all_of(source.cell.begin(), source.cell.end(),
-                         [&](int cell) { return is_goal(from, cell) == is_goal(to, cells[cell]); });
-    };
-    Fold fold;
-    const int count = static_cast<int>(blocks.classes.size());
-    fold.klass.assign(count, -1);
-    fold.cell.resize(count);
-    bool complete = true;
-    for (int from = 0; from < count; ++from) {
-      if (fold.klass[from] >= 0) continue;
-      int to = from;  // itself, or else the first class that is its mirror image
-      while (to < count && !(fold.klass[to] < 0 && maps(from, to, fold.cell[from]) && maps(to, from, fold.cell[to]))) ++to;
-      if (to == count) {
-        complete = false;
-        break;
-      }
-      fold.klass[from] = to;
-      fold.klass[to] = from;
-    }
-    if (complete) return fold;
-  }
-  return std::nullopt;
 }
 
 // Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, each symbol is 0 for
@@ -109,7 +51,8 @@ class KlotskiPlanes {
         width_(layout.width),
         symbols_(symbols),
         floor_(static_cast<std::uint64_t>(layout.all() & ~layout.walls)),
-        has_goal_(!blocks.goal.empty()) {
+        has_goal_(!blocks.goal.empty()),
+        step_{-layout.width, 1, layout.width, -1} {
     count_ = static_cast<int>(blocks.classes.size());
     for (int klass = 0; klass < count_; ++klass) {
       start_.anchors[klass] = 0;
@@ -119,7 +62,6 @@ class KlotskiPlanes {
       if constexpr (Folded) {
         classes_[klass].image_code = static_cast<unsigned>(fold->klass[klass] + 1);
         classes_[klass].image_cell = fold->cell[klass];
-        classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
       }
     }
     if constexpr (Folded) {
@@ -211,7 +153,6 @@ class KlotskiPlanes {
 
   void add_class(int klass, const Track& track, const std::vector<int>& piece) {
     Class& own = classes_[klass];
-    const int offsets[4] = {-width_, 1, width_, -1};
     for (const int cell : piece) own.cells.push_back(cell - piece[0]);
     for (const int cell : own.cells) own.tail |= one(cell);
     own.tail &= ~std::uint64_t{1};
@@ -227,7 +168,6 @@ class KlotskiPlanes {
         }
       }
     }
-    for (int direction = 0; direction < 4; ++direction) step_[direction] = offsets[direction];
   }
 
   State decode(const Key& key) const {
@@ -411,8 +351,8 @@ class KlotskiPlanes {
   int symbols_;
   std::uint64_t floor_;
   bool has_goal_;
+  std::array<int, 4> step_;  // by direction: from a cell to the next
   int count_ = 0;
-  std::array<int, 4> step_{};
   std::array<Class, kClasses> classes_;
   std::size_t fanout_ = 0;
   State start_{};

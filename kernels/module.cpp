@@ -46,8 +46,6 @@ static void bind_control(nb::module_& module) {
 }  // namespace unjam
 
 NB_MODULE(KERNELS_MODULE, module) {
-  module.attr("EMPTY") = -1;
-  module.attr("WALL") = -2;
   module.def("supports_v3", &unjam::supports_v3);
   unjam::bind_control(module);
   unjam::bind_blocks(module);

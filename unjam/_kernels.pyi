@@ -1,15 +1,12 @@
 """Integers in, integers out. Cells are ``row * width + column``; a move is (cell, to), see unjam/puzzles/grid.py.
 
 Every search releases the GIL, keeps within its limits and returns a Result; ``board`` lists for klotski, rush and
-parkout hold a piece index (from 0), EMPTY or WALL for each cell. The ``check_`` functions share no code with the
-searches: they replay moves on the plain grid and return "" when the moves are legal and end at the goal, else the
+parkout hold a piece index (from 0), -1 (empty) or -2 (wall) for each cell. The ``check_`` functions share no code with
+the searches: they replay moves on the plain grid and return "" when the moves are legal and end at the goal, else the
 reason why not.
 """
 
 from collections.abc import Sequence
-
-EMPTY: int  # -1
-WALL: int  # -2
 
 class Control:
     """Live counters of a running search, and its cancel flag; made to be used from another thread."""
