@@ -163,7 +163,6 @@ auto with_words(int words, Use&& use) {
   if (words <= 1) return use(std::integral_constant<int, 1>{});
   if (words <= 2) return use(std::integral_constant<int, 2>{});
   if (words <= 4) return use(std::integral_constant<int, 4>{});
-  if (words <= 8) return use(std::integral_constant<int, 8>{});
   return use(std::integral_constant<int, 16>{});
 }
 

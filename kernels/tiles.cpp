@@ -82,15 +82,18 @@ template <class Shape>
 static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
   if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
   if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
-  if (metric == Metric::slide) {
-    AxisTables<OrderTable> tables;
+  if constexpr (Shape::kWalks) {
+    if (metric == Metric::slide) {
+      AxisTables<OrderTable> tables;
+      if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
+      return deepen<Shape>(board, metric, WalkingSlides<Shape>(board, tables), meter);
+    }
+    using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
+    AxisTables<WalkingTable<Entry>> tables;
     if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
-    return deepen<Shape>(board, metric, WalkingSlides<Shape>(board, tables), meter);
+    return deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter);
   }
-  using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
-  AxisTables<WalkingTable<Entry>> tables;
-  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
-  return deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter);
+  return {};
 }
 
 // A board's bound from nothing. In slides the sum of both axes, which is consistent.
@@ -117,7 +120,6 @@ static Result search_space(const Board& board, Metric metric, Bound bound, Meter
 static Result search_states(const Board& board, Metric metric, Bound bound, Meter& meter) {
   if (board.size() <= 16) return search_space<1>(board, metric, std::move(bound), meter);
   if (board.size() <= 25) return search_space<2>(board, metric, std::move(bound), meter);
-  if (board.size() <= 30) return search_space<3>(board, metric, std::move(bound), meter);
   return search_space<4>(board, metric, std::move(bound), meter);
 }
 

@@ -98,6 +98,7 @@ struct Board {
 template <int Width, int Height>
 struct FixedShape {
   static constexpr bool kPacked = Width * Height <= 16;
+  static constexpr bool kWalks = kPacked;  // the walking distance tables of larger squares are never built
   explicit FixedShape(const Board&) {}
   static constexpr int width() { return Width; }
   static constexpr int height() { return Height; }
@@ -109,6 +110,7 @@ struct FixedShape {
 class AnyShape {
  public:
   static constexpr bool kPacked = false;
+  static constexpr bool kWalks = true;
   explicit AnyShape(const Board& board) : width_(board.width), height_(board.height) {
     for (int cell = 0; cell < kMaxCells; ++cell) {
       row_[cell] = static_cast<std::uint8_t>(cell / width_);
