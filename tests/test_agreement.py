@@ -14,6 +14,7 @@ from tests.boards import RANDOM_BOARDS
 from unjam.puzzles import FAMILIES, from_canonical
 from unjam.puzzles.grid import symmetries
 from unjam.search import reference
+from unjam.search.solve import choose
 
 CASES = [(family, metric) for family, rules in FAMILIES.items() for metric in rules.metrics]
 SEEDS = st.integers(0, 2**63)
@@ -29,11 +30,24 @@ def test_kernel_second_algorithm_and_reference_agree(family: str, metric: str, s
     expected = reference.search(puzzle, metric, max_states=MOST_STATES)
     if expected.outcome is unjam.Outcome.BOUNDED:
         return
-    answers = [unjam.solve(puzzle, metric, algorithm=algorithm) for algorithm in (None, "bfs", "astar")]
-    for answer in answers:
+    for algorithm in {choose(puzzle, metric).algorithm, "bfs", "astar"}:
+        answer = unjam.solve(puzzle, metric, algorithm=algorithm)
         assert (answer.outcome, answer.length) == (expected.outcome, expected.length), answer.algorithm
         unjam.verify(puzzle, answer)
     unjam.verify(puzzle, expected)
+
+
+@pytest.mark.parametrize("metric", FAMILIES["klotski"].metrics)
+@settings(many, max_examples=300)
+@given(seed=SEEDS)
+def test_klotski_with_more_cells_than_bit_planes_take(metric: str, seed: int) -> None:
+    fields = RANDOM_BOARDS["klotski"](Random(seed))
+    small = unjam.solve(unjam.parse("klotski", **fields), metric)
+    walls = ["#" * len(fields["board"][0])] * (64 // len(fields["board"][0]))
+    large = unjam.parse("klotski", **fields | {name: fields[name] + walls for name in ("board", "goal")})
+    answer = unjam.solve(large, metric)
+    assert (answer.outcome, answer.length) == (small.outcome, small.length)
+    unjam.verify(large, answer)
 
 
 @pytest.mark.parametrize(("family", "metric"), CASES)
