@@ -15,6 +15,7 @@ from api.batches import status
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import ApiError, documented
 from api.schemas import Found, LookupOrder, LookupResults, Result, Solved, SolveOrder, StoredPuzzle
+from unjam.search.solve import choose
 from unjam.store import batches, lookup
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds between two looks at the store while a client waits
@@ -33,6 +34,8 @@ async def solve(order: SolveOrder, response: Response, engine: EngineDep, settin
     """Solve one level and wait up to `wait` seconds for the answer."""
     deadline = monotonic() + order.wait
     entry = levels.from_order(order)
+    assert entry.puzzle is not None
+    choose(entry.puzzle, entry.puzzle.check_metric(entry.metric), order.algorithm, order.heuristic)  # or it is refused
     submitted = await run_in_threadpool(
         batches.submit,
         engine,

@@ -24,6 +24,7 @@ METRICS = ("step", "slide", "path")
 ALGORITHMS = ("bfs", "astar", "idastar")
 HEURISTICS = ("manhattan", "linear-conflict", "walking-distance")
 FORMATS = ("jsonl", "csv", "text", "lines")
+MOST = 2**63 - 1  # nodes or bytes that the store can keep as a budget
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object a level to standard output.")
 metric = click.option(
@@ -114,7 +115,22 @@ class Size(click.ParamType[int]):
         if not match:
             self.fail(f"{value!r} is no size; write for example 500MB or 2GiB", param, ctx)
         number, unit, binary = match.groups()
-        return int(float(number) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))
+        size = int(float(number) * (1024 if binary else 1000) ** " kmgt".index(unit or " "))
+        if not 0 < size <= MOST:
+            self.fail(f"{value!r} is not between one byte and {MOST:,}", param, ctx)
+        return size
+
+
+class Seconds(click.ParamType[float]):
+    """A positive time; ``nan`` would be a budget that never ends."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds = click.FLOAT.convert(value, param, ctx)
+        if not seconds > 0:
+            self.fail(f"{value!r} is no time above zero", param, ctx)
+        return float(seconds)
 
 
 def takes_search(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -136,12 +152,12 @@ _SEARCH = (
     metric,
     click.option(
         "--seconds",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         default=60,
         show_default=True,
         help="Time for a level.",
     ),
-    click.option("--nodes", type=click.IntRange(min=1), help="Generated nodes for a level.  [default: no limit]"),
+    click.option("--nodes", type=click.IntRange(1, MOST), help="Generated nodes for a level.  [default: no limit]"),
     click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
     click.option(
         "--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"

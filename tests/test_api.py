@@ -192,6 +192,12 @@ def test_solve_waits_for_the_answer(api: httpx.Client) -> None:
     assert again.json()["result"]["moves"] == result["moves"]
 
 
+def test_solve_refuses_a_search_that_does_not_fit(api: httpx.Client) -> None:
+    refused = api.post("/v1/solve", json=RUSH | {"heuristic": "manhattan"})
+    assert refused.status_code == 422
+    assert refused.json()["error"]["code"] == "unfit_search"
+
+
 def test_solve_gives_up_waiting_but_not_the_work(idle_api: httpx.Client, database_url: str) -> None:
     late = idle_api.post("/v1/solve", json=TILES | {"wait": 0.1})
     assert late.status_code == 202

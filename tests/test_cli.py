@@ -218,7 +218,10 @@ class TestRefusals:
         unjam("solve", tmp_path, code=2)
         unjam("solve", code=2)
         unjam("solve", empty, "--board", "..AA/....", code=2)
-        unjam("solve", empty, "--memory", "much", code=2)
+        for option, value in (("memory", "much"), ("memory", "0"), ("memory", "9999999TB"), ("nodes", 2**63)):
+            unjam("solve", empty, f"--{option}", value, code=2)
+        for seconds in ("nan", "0", "-1"):
+            assert "no time above zero" in unjam("solve", empty, "--seconds", seconds, code=2).output
         unjam("status", 99, code=2)
         unjam("results", 99, code=2)
         unjam("cancel", 99, code=2)
@@ -228,6 +231,11 @@ class TestRefusals:
         output = away("status", code=2).output
         assert "127.0.0.1" in output
         assert "secret" not in output
+        assert "Traceback" not in output
+
+    @pytest.mark.parametrize("url", ["nonsense", "postgresql://127.0.0.1:port/x", "postgresql://127.0.0.1/x?what=1"])
+    def test_a_database_url_that_is_none(self, url: str) -> None:
+        output = Unjam(url)("status", code=2).output
         assert "Traceback" not in output
 
 

@@ -234,6 +234,16 @@ class TestFiles:
     def test_byte_order_mark_and_carriage_returns(self) -> None:
         only(read(b"\xef\xbb\xbf" + GOOD_LINE.replace(b"\n", b"\r\n")))
 
+    def test_a_lone_carriage_return_ends_no_line(self) -> None:
+        assert errors(read(b"family: rush\rAA..\r....\r")) == [
+            (1, "byte 13 of the line is a lone CR: end lines with LF or CRLF")
+        ]
+
+    @pytest.mark.parametrize(("format", "pack"), [("text", "family: rush\n\nslide: 3\n"), ("csv", "family,board\n")])
+    def test_a_header_without_a_level(self, format: str, pack: str) -> None:
+        with pytest.raises(PackError, match="no levels"):
+            read(pack, format=format)
+
     def test_encoding_and_nul(self) -> None:
         pack = GOOD_LINE + b'{"name": "caf\xe9"}\n' + b'{"name": "\0"}\n' + GOOD_LINE
         bad = errors(read(pack))

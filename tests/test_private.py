@@ -130,7 +130,7 @@ def test_a_path_too_long_for_a_socket(home: Path) -> None:
 
 def test_a_path_with_blanks_and_signs(home: Path) -> None:
     odd = home / "my data, 100% & more?"
-    with private_postgres(odd) as url, private_redis(odd) as cache:
+    with database(Settings(home=odd, database_url=None)) as url, private_redis(odd) as cache:
         assert answers(url)
         with redis.Redis.from_url(cache) as client:
             assert client.ping()

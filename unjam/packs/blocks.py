@@ -53,7 +53,7 @@ def _fields(block: list[Line]) -> dict[str, str]:
     grid = "board"
     for line in block:
         if line.error:
-            raise ParseError(f"line {line.number}: {line.error}")
+            raise ParseError(line.error if line is block[0] else f"line {line.number}: {line.error}")
         if header := _HEADER.fullmatch(line.text.strip()):
             known, other, value = header.groups()
             name = (known or other).lower()

@@ -47,8 +47,11 @@ def is_comment(text: str) -> bool:
 def _decode(number: int, raw: bytes) -> Line:
     if (nul := raw.find(0)) >= 0:
         return Line(number, "", f"byte {nul + 1} of the line is NUL: this is no text")
+    raw = raw.removesuffix(b"\n").removesuffix(b"\r")
+    if (cr := raw.find(b"\r")) >= 0:
+        return Line(number, "", f"byte {cr + 1} of the line is a lone CR: end lines with LF or CRLF")
     try:
-        return Line(number, raw.decode().removesuffix("\n").removesuffix("\r"))
+        return Line(number, raw.decode())
     except UnicodeDecodeError as error:
         return Line(
             number, "", f"byte {error.start + 1} of the line (0x{raw[error.start]:02x}) is not UTF-8: save it as UTF-8"

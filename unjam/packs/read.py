@@ -28,7 +28,7 @@ def read_pack(
 
     ``format`` is one of FORMATS, or None to find out by the stream's name or by the first line; ``board_column`` names
     the CSV column that holds the boards.
-    Raises PackError, at once, if the pack as a whole cannot be read.
+    Raises PackError, at once, if the pack as a whole cannot be read; at its end, if it has a header and no level.
     """
     lines = read_lines(stream)
     head: list[Line] = []
@@ -51,18 +51,27 @@ def read_pack(
     every_line = chain(head, lines)
     defaults = defaults or Defaults()
     if format == "jsonl":
-        return jsonlines.read(every_line, defaults)
+        return _some(jsonlines.read(every_line, defaults))
     if format == "csv":
-        return table.read(every_line, defaults, board_column)
+        return _some(table.read(every_line, defaults, board_column))
     if format == "text":
-        return blocks.read(every_line, defaults)
-    return boards.read(every_line, defaults)
+        return _some(blocks.read(every_line, defaults))
+    return _some(boards.read(every_line, defaults))
 
 
 def read_objects(objects: Iterable[object], defaults: Defaults | None = None) -> Iterator[Entry]:
     """The entries that already decoded JSON objects describe; the line of each is its place, from 1."""
     for index, raw in enumerate(objects):
         yield read_entry(index, index + 1, raw, defaults or Defaults())
+
+
+def _some(entries: Iterator[Entry]) -> Iterator[Entry]:
+    """The same entries; raises PackError if there are none."""
+    first = next(entries, None)
+    if first is None:
+        raise PackError("the pack has no levels")
+    yield first
+    yield from entries
 
 
 def _detect(first: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, make_url
+from sqlalchemy.exc import ArgumentError
 
 from unjam.errors import StoreError
 from unjam.settings import Settings
@@ -64,13 +65,17 @@ def reset(url: str) -> None:
 
 def revision(url: str) -> str | None:
     """The schema's revision, None for an empty database."""
-    plain = make_url(url).set(drivername="postgresql")
     try:
-        with psycopg.connect(plain.render_as_string(hide_password=False), connect_timeout=10) as connection:
+        plain = make_url(url).set(drivername="postgresql")
+    except (ArgumentError, ValueError) as error:  # the latter: a port that is no number
+        raise StoreError("the database is named as postgresql://user:password@host:5432/name") from error
+    try:
+        # libpq reads what was given: SQLAlchemy would write a space in a path as +
+        with psycopg.connect(f"postgresql://{url.partition('://')[2]}", connect_timeout=10) as connection:
             row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
     except psycopg.errors.UndefinedTable:
         return None
-    except psycopg.OperationalError as error:
+    except (psycopg.OperationalError, psycopg.ProgrammingError) as error:  # the latter: an option libpq does not know
         raise StoreError(f"cannot reach the database {plain.render_as_string()}: {error}") from error
     return None if row is None else str(row[0])
 
