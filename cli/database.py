@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import rich_click as click
 
-from cli.options import open_store
+from cli.options import open_store, without_password
 from cli.output import json_line, write_out
 
 
@@ -84,6 +84,6 @@ def reset(yes: bool) -> None:
 
     with open_store() as (where, _):
         if not yes:
-            click.confirm(f"delete everything in {where}?", abort=True)
+            click.confirm(f"delete everything in {without_password(where)}?", abort=True)
         empty(where)
     click.echo("the database is empty")

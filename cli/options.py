@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from urllib.parse import urlsplit
 
 import rich_click as click
 
@@ -178,6 +179,12 @@ def open_store() -> Iterator[tuple[str, Engine]]:
             yield url, engine
         finally:
             engine.dispose()
+
+
+def without_password(url: str) -> str:
+    """The URL of a server as it may be shown and logged."""
+    password = urlsplit(url).password
+    return url.replace(f":{password}@", ":***@", 1) if password else url
 
 
 def is_terminal() -> bool:

@@ -16,6 +16,7 @@ from time import monotonic
 import rich_click as click
 
 from cli.interrupt import interruptible
+from cli.options import without_password
 
 STARTUP_SECONDS = 5.0  # a part that ends sooner than this is broken; later, it is started again
 STOP_SECONDS = 30.0
@@ -51,8 +52,8 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
             address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
             if _answers(f"{address}/healthz", stop, parts):
                 click.echo(f"API       {address}  (try {address}/docs)")
-                click.echo(f"database  {database_url}")
-                click.echo(f"broker    {redis_url}")
+                click.echo(f"database  {without_password(database_url)}")
+                click.echo(f"broker    {without_password(redis_url)}")
                 click.echo("unjam is up; Ctrl-C stops it")
             broken = _watch(parts, stop)
             click.echo("stopping", err=True)

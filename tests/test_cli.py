@@ -22,6 +22,7 @@ import rich_click as click
 from click.testing import CliRunner, Result
 
 from cli.main import COMMANDS, cli
+from cli.options import without_password
 from unjam.settings import get_settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -298,6 +299,21 @@ class TestBatches:
         first, second = unjam.rows("results", batch, code=1)
         assert first["outcome"] is None
         assert second["line"] == 2
+
+    @pytest.mark.parametrize(
+        ("url", "shown"),
+        [
+            ("postgresql://unjam:s3cret%40@db:5432/unjam", "postgresql://unjam:***@db:5432/unjam"),
+            ("redis://:s3cret@redis:6379/0", "redis://:***@redis:6379/0"),
+            (
+                "postgresql://unjam@/postgres?host=%2Ftmp&port=5432",
+                "postgresql://unjam@/postgres?host=%2Ftmp&port=5432",
+            ),
+            ("unix:///tmp/redis/socket", "unix:///tmp/redis/socket"),
+        ],
+    )
+    def test_passwords_are_not_shown(self, url: str, shown: str) -> None:
+        assert without_password(url) == shown
 
     def test_database(self, unjam: Unjam, tmp_path: Path) -> None:
         unjam("solve", write_pack(tmp_path / "pack.jsonl", TWO))
