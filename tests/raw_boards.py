@@ -100,13 +100,13 @@ def shortest(
         if any(done(board) for board in layer):
             return depth
         following = []
-        if len(seen) > 1000:
-            raise TooLarge
         for board in layer:
             for child in children(board):
-                if name(child) not in seen:
-                    seen.add(name(child))
+                if (named := name(child)) not in seen:
+                    seen.add(named)
                     following.append(child)
+                    if len(seen) > 1000:
+                        raise TooLarge
         layer, depth = following, depth + 1
     return None
 

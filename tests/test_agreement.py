@@ -6,7 +6,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import unjam
@@ -19,7 +19,7 @@ from unjam.search.solve import choose
 CASES = [(family, metric) for family, rules in FAMILIES.items() for metric in rules.metrics]
 SEEDS = st.integers(0, 2**63)
 many = settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-MOST_STATES = 4000  # a larger board is passed over, by all alike
+MOST_STATES = 2000  # a larger board is passed over, and another one counts in its place
 
 
 @pytest.mark.parametrize(("family", "metric"), CASES)
@@ -28,8 +28,7 @@ MOST_STATES = 4000  # a larger board is passed over, by all alike
 def test_kernel_second_algorithm_and_reference_agree(family: str, metric: str, seed: int) -> None:
     puzzle = unjam.parse(family, **RANDOM_BOARDS[family](Random(seed)))
     expected = reference.search(puzzle, metric, max_states=MOST_STATES)
-    if expected.outcome is unjam.Outcome.BOUNDED:
-        return
+    assume(expected.outcome is not unjam.Outcome.BOUNDED)
     for algorithm in {choose(puzzle, metric).algorithm, "bfs", "astar"}:
         answer = unjam.solve(puzzle, metric, algorithm=algorithm)
         assert (answer.outcome, answer.length) == (expected.outcome, expected.length), answer.algorithm
