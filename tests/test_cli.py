@@ -21,8 +21,13 @@ import pytest
 import rich_click as click
 from click.testing import CliRunner, Result
 
+from cli import options, output
 from cli.main import COMMANDS, cli
 from cli.options import without_password
+from unjam.packs import FORMATS, WRITABLE
+from unjam.packs.fields import METRICS
+from unjam.puzzles import FAMILIES
+from unjam.search.solve import ALGORITHMS, HEURISTICS
 from unjam.settings import get_settings
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -110,6 +115,14 @@ class TestHelp:
         )
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == ""
+
+    def test_choices_are_those_of_the_library(self) -> None:
+        """The options have lists of their own, so that help does not import the library."""
+        assert tuple(FAMILIES) == options.FAMILIES
+        assert options.METRICS == METRICS
+        assert (options.ALGORITHMS, options.HEURISTICS) == (ALGORITHMS, HEURISTICS)
+        assert options.FORMATS == FORMATS
+        assert output.FORMATS == WRITABLE
 
     def test_all_commands_are_listed(self) -> None:
         output = CliRunner().invoke(cli, ["--help"], prog_name="unjam").output

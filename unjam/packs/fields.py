@@ -14,13 +14,7 @@ from unjam.packs.entry import Entry
 from unjam.puzzles import FAMILIES
 from unjam.puzzles.puzzle import Metric, Puzzle
 
-FAMILY_FIELDS = {
-    "tiles": ("goal",),
-    "klotski": ("goal", "goal_mode"),
-    "rush": ("exit",),
-    "parkout": ("closed", "gates", "fixed"),
-}
-PUZZLE_FIELDS = ("goal", "goal_mode", "exit", "closed", "gates", "fixed")
+PUZZLE_FIELDS = tuple(dict.fromkeys(name for rules in FAMILIES.values() for name in rules.field_names))
 METRICS = ("step", "slide", "path")
 FIELDS = ("family", "name", "board", *PUZZLE_FIELDS, "metric", "tags", "known")
 _READ = frozenset((*FIELDS, *METRICS, "optimal", "id"))
@@ -87,11 +81,11 @@ def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
     family = raw.get("family", defaults.family)
     if family is None:
         raise ParseError(f"say which: {', '.join(FAMILIES)} (or use --family)", field="family")
-    if not isinstance(family, str) or family not in FAMILY_FIELDS:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise ParseError(f"there is no family {family!r:.40}; there are {', '.join(FAMILIES)}", field="family")
     if raw.get("board") is None:
         raise ParseError("there is none", field="board")
-    fields = {key: value for key, value in defaults.fields.items() if key in FAMILY_FIELDS[family]}
+    fields = {key: value for key, value in defaults.fields.items() if key in FAMILIES[family].field_names}
     fields |= {key: raw[key] for key in PUZZLE_FIELDS if raw.get(key) is not None}
     return FAMILIES[family].parse(raw["board"], **fields)
 

@@ -49,6 +49,7 @@ class Klotski(Blocks):
 
     family: ClassVar[str] = "klotski"
     metrics: ClassVar[tuple[Metric, ...]] = ("path", "slide", "step")
+    field_names: ClassVar[tuple[str, ...]] = ("goal", "goal_mode")
 
     width: int
     height: int
@@ -58,7 +59,7 @@ class Klotski(Blocks):
 
     @classmethod
     def parse(cls, board: object, *, goal: object = None, goal_mode: object = None, **unknown: Any) -> Self:
-        refuse_fields(cls.family, unknown, ("board", "goal", "goal_mode"))
+        refuse_fields(cls.family, unknown, cls.field_names)
         rows = read_rows(board, max_side=MAX_CELLS)
         if goal is None:
             raise ParseError("klotski needs a goal: a grid with the goal pieces where they must end", field="goal")

@@ -46,6 +46,7 @@ class Parkout(Blocks):
 
     family: ClassVar[str] = "parkout"
     metrics: ClassVar[tuple[Metric, ...]] = ("slide",)
+    field_names: ClassVar[tuple[str, ...]] = ("closed", "gates", "fixed")
 
     width: int
     height: int
@@ -57,7 +58,7 @@ class Parkout(Blocks):
     def parse(
         cls, board: object, *, closed: object = None, gates: object = None, fixed: object = None, **unknown: Any
     ) -> Self:
-        refuse_fields(cls.family, unknown, ("board", "closed", "gates", "fixed"))
+        refuse_fields(cls.family, unknown, cls.field_names)
         rows = read_rows(board)
         width, height, cells = len(rows[0]), len(rows), "".join(rows)
         found = _find(cells, width)

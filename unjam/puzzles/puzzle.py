@@ -21,6 +21,7 @@ class Puzzle(ABC):
 
     family: ClassVar[str]
     metrics: ClassVar[tuple[Metric, ...]]  # the default first
+    field_names: ClassVar[tuple[str, ...]]  # what ``parse`` takes beside the board
     rules_version: ClassVar[int] = 1
 
     width: int

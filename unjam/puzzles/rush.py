@@ -46,6 +46,7 @@ class Rush(Blocks):
 
     family: ClassVar[str] = "rush"
     metrics: ClassVar[tuple[Metric, ...]] = ("slide", "step")
+    field_names: ClassVar[tuple[str, ...]] = ("exit",)
     wall: ClassVar[str] = "x"
 
     width: int
@@ -63,7 +64,7 @@ class Rush(Blocks):
         Text without row separators is a square board. The exit is the right end of the primary's row unless stated, or
         the bottom of its column. An index (``right:2``) must be that of the primary's own line.
         """
-        refuse_fields(cls.family, unknown, ("board", "exit"))
+        refuse_fields(cls.family, unknown, cls.field_names)
         rows = read_rows(board, square=True)
         width = len(rows[0])
         text = "".join(rows).replace("o", ".")

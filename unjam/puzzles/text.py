@@ -80,6 +80,6 @@ def read_rows(
 
 
 def refuse_fields(family: str, unknown: Mapping[str, object], known: Iterable[str]) -> None:
-    """Raise ParseError if there are fields that the family does not have."""
+    """Raise ParseError if there are fields that the family does not have; all have a board."""
     for name in unknown:
-        raise ParseError(f"{family} has no such field; it has {', '.join(known)}", field=name[:40])
+        raise ParseError(f"{family} has no such field; it has {', '.join(('board', *known))}", field=name[:40])

@@ -29,6 +29,7 @@ class Tiles(Puzzle):
 
     family: ClassVar[str] = "tiles"
     metrics: ClassVar[tuple[Metric, ...]] = ("step", "slide")
+    field_names: ClassVar[tuple[str, ...]] = ("goal",)
 
     width: int
     height: int
@@ -42,7 +43,7 @@ class Tiles(Puzzle):
         Numbers are separated by spaces or commas, rows by new lines or ``/``; or a list of numbers or rows, in JSON or
         in Python. The blank is 0, ``_``, ``.`` or null. A list that is not divided into rows is a square.
         """
-        refuse_fields(cls.family, unknown, ("board", "goal"))
+        refuse_fields(cls.family, unknown, cls.field_names)
         width, height, cells = _read(board, "board")
         if goal is None or goal == "blank-last":
             return cls(width, height, cells, _blank_last(width * height))
