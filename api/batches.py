@@ -19,6 +19,7 @@ from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
 from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
+from unjam.settings import Settings
 from unjam.store import batches
 
 NDJSON = "application/x-ndjson"
@@ -64,7 +65,7 @@ async def create_batch(
         problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
         raise RequestValidationError([problem])
     with await spool(request) as body:
-        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings.max_batch_levels)
+        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings)
     background.add_task(announce, settings, submitted, "bulk")  # a broker that hangs must not delay the acceptance
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)
@@ -134,7 +135,9 @@ def status(engine: Engine, batch_id: int) -> Batch:
     return Batch.model_validate(batches.status(engine, batch_id))
 
 
-def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, max_levels: int) -> batches.Submitted:
+def _submit(
+    engine: Engine, body: BinaryIO, media: str, options: PackOptions, settings: Settings
+) -> batches.Submitted:
     order: SearchOrder
     if media == levels.JSON:
         order = json_order = _json_order(body.read())
@@ -144,9 +147,9 @@ def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, ma
         entries = levels.from_pack(body, media, options)
     return batches.submit(
         engine,
-        levels.bounded(entries, max_levels),
+        levels.bounded(entries, settings.max_batch_levels),
         metric=order.metric,
-        budget=order.budget.budget(),
+        budget=order.budget.budget(settings.max_budget_bytes),
         name=order.name,
         algorithm=order.algorithm,
         heuristic=order.heuristic,

@@ -40,7 +40,7 @@ async def solve(order: SolveOrder, response: Response, engine: EngineDep, settin
         batches.submit,
         engine,
         [entry],
-        budget=order.budget.budget(),
+        budget=order.budget.budget(settings.max_budget_bytes),
         queue="interactive",
         algorithm=order.algorithm,
         heuristic=order.heuristic,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from api.errors import ApiError
 from unjam.search.solution import Budget, Outcome
 
 MetricName = Literal["step", "slide", "path"]
@@ -58,11 +59,14 @@ class BudgetOrder(BaseModel):
 
     seconds: float | None = Field(60.0, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False)
     nodes: Count | None = Field(None, description="Generated nodes.")
-    bytes: Count | None = Field(2_000_000_000, description="Memory of the search.")
+    bytes: Count | None = Field(2_000_000_000, description="Memory of the search; at most `UNJAM_MAX_BUDGET_BYTES`.")
 
-    def budget(self) -> Budget:
-        """The same for ``unjam.solve``."""
-        return Budget(seconds=self.seconds, nodes=self.nodes, bytes=self.bytes)
+    def budget(self, most_bytes: int) -> Budget:
+        """The same for ``unjam.solve``, where no limit is the most there may be; refuses what is more."""
+        if (self.bytes or 0) > most_bytes:
+            message = f"A search may use {most_bytes:,} bytes here, not {self.bytes:,}."
+            raise ApiError(422, "budget_too_large", message, bytes=self.bytes, most_bytes=most_bytes)
+        return Budget(seconds=self.seconds, nodes=self.nodes, bytes=self.bytes or most_bytes)
 
 
 class SearchOrder(BaseModel):

@@ -326,6 +326,17 @@ def test_bodies_are_bounded_before_they_are_parsed(idle_api: httpx.Client) -> No
         refused(idle_api.post(path, content=pieces, headers=headers), 413, "body_too_large")
 
 
+def test_memory_of_a_search_is_bounded(idle_api: httpx.Client) -> None:
+    most = Settings().max_budget_bytes
+    large = {"bytes": most + 1}
+    for path, order in (("/v1/solve", TILES), ("/v1/batches", {"levels": [TILES]})):
+        error = refused(idle_api.post(path, json={**order, "budget": large}), 422, "budget_too_large")
+        assert error["details"] == {**large, "most_bytes": most}
+    pack = {"content": "1 2 3/4 0 6/7 5 8\n", "headers": {"Content-Type": "text/plain"}}
+    refused(idle_api.post("/v1/batches", params={"family": "tiles", **large}, **pack), 422, "budget_too_large")
+    assert idle_api.get("/v1/batches").json()["batches"] == []
+
+
 def test_levels_are_bounded(idle_api: httpx.Client) -> None:
     order = {"levels": (LEVEL_LIMIT + 1) * [TILES]}
     refused(idle_api.post("/v1/batches", json=order), 413, "too_many_levels")

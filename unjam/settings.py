@@ -39,6 +39,9 @@ class Settings(BaseSettings):
     api_port: int = Field(default=8731, ge=0, le=65535, description="Port the API listens on.")
     max_body_bytes: int = Field(default=256 * 2**20, gt=0, description="Largest request body the API accepts.")
     max_batch_levels: int = Field(default=1_000_000, gt=0, description="Most levels in one batch of the API.")
+    max_budget_bytes: int = Field(
+        default=8_000_000_000, gt=0, description="Most memory that one search of a batch of the API may ask for."
+    )
 
 
 @cache

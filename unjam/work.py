@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
 from unjam._kernels import Control
 from unjam.errors import StoreError, VerificationError
@@ -173,7 +173,7 @@ class _Watch:
             stop = self._cancelled()
             if now - asked >= BATCH_POLL and not stop:
                 asked = now
-                with suppress(OperationalError):  # Postgres is away: the lease may hold until it is back
+                with suppress(SQLAlchemyError):  # Postgres is away: the lease may hold until it is back
                     stop = not chunks.wanted(self._engine, self._held)
                     if now - renewed >= self._seconds / 4 and self._progress() != seen:
                         chunks.renew(self._engine, self._held, self._seconds)
