@@ -13,6 +13,12 @@ from unjam.store.database import migrate, open_engine
 from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
 
+# A service that runs on this machine, and what it keeps, are none of the tests' business.
+_HOME = tempfile.TemporaryDirectory(prefix="unjam-home-")
+os.environ["UNJAM_HOME"] = _HOME.name
+for _name in ("UNJAM_DATABASE_URL", "UNJAM_REDIS_URL"):
+    os.environ.pop(_name, None)
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
