@@ -92,8 +92,7 @@ def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
 @routes.delete("/{batch_id}", responses=documented(404, 422, 503))
 def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     """Cancel a batch: what is solved stays, the rest is dropped. Cancelling twice, or too late, changes nothing."""
-    if status(engine, batch_id).state == "running":
-        batches.cancel(engine, batch_id)
+    batches.cancel(engine, batch_id)
     return status(engine, batch_id)
 
 

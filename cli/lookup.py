@@ -58,16 +58,26 @@ def stored(engine: Engine, entries: Iterator[Entry], metric: Metric | None) -> I
     from unjam.store.lookup import lookup as look_up
 
     while some := list(islice(entries, AT_ONCE)):
-        good = [(entry, entry.puzzle) for entry in some if entry.puzzle]
-        found = iter(look_up(engine, [(puzzle, _in_family(puzzle.metrics, metric)) for _, puzzle in good]))
-        for entry in some:
+        errors = [_why_not(entry, metric) for entry in some]
+        good = [entry.puzzle for entry, error in zip(some, errors, strict=True) if entry.puzzle and error is None]
+        found = iter(look_up(engine, [(puzzle, metric) for puzzle in good]))
+        for entry, error in zip(some, errors, strict=True):
             about = {"index": entry.index, "name": entry.name}
-            if entry.puzzle is None:
-                yield about | {"line": entry.line, "error": entry.error}
+            if entry.puzzle is None or error is not None:
+                yield about | {"line": entry.line, "error": error}
                 continue
             for row in next(found) or [{"family": entry.puzzle.family, "metric": metric, "outcome": None}]:
                 yield about | row | {"known": entry.known}
 
 
-def _in_family(metrics: tuple[Metric, ...], metric: Metric | None) -> Metric | None:
-    return metric if metric in metrics else None
+def _why_not(entry: Entry, metric: Metric | None) -> str | None:
+    """Why an entry cannot be looked up: it is bad, or its family has no such metric."""
+    from unjam.errors import UnjamError
+
+    if entry.puzzle is None or metric is None:
+        return entry.error
+    try:
+        entry.puzzle.check_metric(metric)
+    except UnjamError as error:
+        return str(error)
+    return None

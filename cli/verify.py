@@ -72,8 +72,8 @@ def _judge(entry: Entry, row: Mapping[str, Any]) -> tuple[str, str | None]:
     from unjam.search.verify import verify as replay
 
     puzzle = entry.puzzle
-    if puzzle is None:
-        return "bad", entry.error
+    if puzzle is None or row.get("error"):
+        return "bad", entry.error or row["error"]
     try:
         if row.get("outcome") in (None, Outcome.FAILED) or (row["outcome"] == Outcome.BOUNDED and row["upper"] is None):
             return "without an answer", "there is no answer to replay"

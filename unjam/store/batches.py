@@ -154,7 +154,12 @@ def answered_levels(engine: Engine, batch_id: int) -> int:
 
 
 def cancel(engine: Engine, batch_id: int) -> None:
-    """Search no more for this batch; running searches end within about a second. Raises NoSuchBatch."""
+    """Search no more for this batch; running searches end within about a second. Raises NoSuchBatch.
+
+    One that is done stays so.
+    """
+    if status(engine, batch_id).state != "running":
+        return
     with engine.begin() as connection:
         known = connection.execute(
             update(batch)
