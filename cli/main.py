@@ -84,22 +84,22 @@ def _panels(group: click.RichGroup) -> click.RichGroup:
 
 
 @_panels
+@click.rich_config(help_config={"text_paragraph_linebreaks": "\n\n", "padding_helptext_first_line": (0, 0, 1, 0)})
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="unjam", message="%(prog)s %(version)s")
 def cli() -> None:
     """Optimal move counts of sliding puzzles: found, proven and kept.
 
+    Exit codes of all commands:
+        0    all is well
+        1    a level is not solved, a claimed count is wrong, or an entry is bad
+        2    the command is wrong, or something cannot be read or reached
+        130  interrupted
+
     \b
     unjam solve levels.jsonl    solve a pack, print a table
     unjam lookup levels.jsonl   show what is known already
     unjam up                    run the whole service here
-
-    \b
-    Exit codes of all commands:
-      0    all is well
-      1    a level is not solved, a claimed count is wrong, or an entry is bad
-      2    the command is wrong, or something cannot be read or reached
-      130  interrupted
     """
 
 

@@ -90,7 +90,12 @@ def takes_levels(command: Callable[..., Any]) -> Callable[..., Any]:
 _LEVELS = (
     click.argument("pack", required=False, type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--board", "boards", multiple=True, help="A board, its rows separated by /. May be given repeatedly."),
-    click.option("--family", type=click.Choice(FAMILIES), help="Family of the levels that do not name theirs."),
+    click.option(
+        "--family",
+        type=click.Choice(FAMILIES),
+        metavar="FAMILY",
+        help=f"Family of the levels that do not name theirs: {', '.join(FAMILIES)}.",
+    ),
     click.option("--goal", help="tiles, klotski: goal of the levels that do not say theirs, for example blank-first."),
     click.option(
         "--goal-mode", type=click.Choice(["piece", "class"]), help="klotski: what a letter of the goal means."
@@ -163,7 +168,12 @@ _SEARCH = (
     click.option(
         "--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"
     ),
-    click.option("--heuristic", type=click.Choice(HEURISTICS), help="tiles: force a heuristic."),
+    click.option(
+        "--heuristic",
+        type=click.Choice(HEURISTICS),
+        metavar="NAME",
+        help=f"tiles: force a heuristic: {', '.join(HEURISTICS)}.",
+    ),
 )
 
 

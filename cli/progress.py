@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -33,6 +32,17 @@ class Bar:
             self._progress.update(self._task, description=what, completed=done, total=total)
 
 
+class _Count(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        total = "" if task.total is None else f"/{task.total:,.0f}"
+        return Text(f"{task.completed:,.0f}{total}", style="progress.download")
+
+
+class _Remaining(TimeRemainingColumn):
+    def render(self, task: Task) -> Text:
+        return Text("") if task.total is None else Text("ETA ").append_text(super().render(task))
+
+
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         return Text("" if task.speed is None else f"{task.speed:,.1f}/s", style="progress.data.speed")
@@ -46,10 +56,10 @@ def progress_bar() -> Iterator[Bar]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        _Count(),
         _Rate(),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        _Remaining(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=10) as progress:
         yield Bar(progress)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-SHOWN = 20  # lines of each list in the table; --json has them all
+SHOWN = 30  # lines of each list; --json has them all
 _SOLVED = ("optimal", "unsolvable")
 
 
@@ -74,9 +74,9 @@ class Report:
         out = console(stderr=as_json)
         if as_json and not out.is_terminal:
             return
-        if 0 < self.levels.count <= SHOWN:
+        if self.levels.count:
             out.print(_levels(self.levels.rows))
-            out.print()
+            _rest(out, self.levels)
         if moves:
             self._list(out, "moves", Head(row for row in self.levels.rows if row.get("moves")), _moves)
         self._list(out, "not solved", Head(row for row in self.open.rows if row["outcome"]), _open)
@@ -112,9 +112,13 @@ class Report:
         out.print(Text(f"{heading}:", style="bold"))
         for row in rows.rows:
             out.print(Text(f"  {line(row)}"), soft_wrap=True)
-        if rows.count > len(rows.rows):
-            out.print(f"  and {rows.count - len(rows.rows):,} more: see --json")
-        out.print()
+        _rest(out, rows)
+
+
+def _rest(out: Console, rows: Head) -> None:
+    if rows.count > len(rows.rows):
+        out.print(Text(f"  and {rows.count - len(rows.rows):,} more: see --json"))
+    out.print()
 
 
 class Head:

@@ -32,6 +32,7 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
     configure(level)
     app.worker_main(
         [
+            "--quiet",  # no banner
             "worker",
             f"--concurrency={processes or os.cpu_count() or 1}",
             f"--queues={queues}",

@@ -24,6 +24,7 @@ from click.testing import CliRunner, Result
 from cli import options, output
 from cli.main import COMMANDS, cli
 from cli.options import without_password
+from cli.report import SHOWN
 from unjam.packs import FORMATS, WRITABLE
 from unjam.packs.fields import METRICS
 from unjam.puzzles import FAMILIES
@@ -224,6 +225,15 @@ class TestSolve:
         assert all(row["known_ok"] for row in rows)
 
 
+class TestTable:
+    def test_the_first_levels_of_a_large_pack(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", *({**TWO, "name": f"number {i}"} for i in range(SHOWN + 2)))
+        output = unjam("solve", pack).output
+        assert f"number {SHOWN - 1} " in output
+        assert f"number {SHOWN} " not in output
+        assert "and 2 more: see --json" in output
+
+
 class TestRefusals:
     def test_what_cannot_be_read_is_exit_code_2(self, unjam: Unjam, tmp_path: Path) -> None:
         empty = write_pack(tmp_path / "empty.jsonl")
@@ -273,6 +283,12 @@ class TestLookup:
         assert (rows[2]["index"], rows[2]["line"]) == (1, 2)
         assert [row["length"] for row in unjam.rows("lookup", pack, "--metric", "step", code=1)[:-1]] == [5]
 
+    def test_a_metric_that_the_family_does_not_have(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", TWO)
+        unjam("solve", pack)
+        for command in ("solve", "lookup", "verify"):
+            assert "has no metric 'path'" in unjam(command, pack, "--metric", "path", code=1).stdout
+
 
 class TestVerify:
     def test_given_answers(self, unjam: Unjam, tmp_path: Path) -> None:
@@ -300,6 +316,13 @@ class TestVerify:
 
 
 class TestBatches:
+    def test_cancelled_too_late(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", TWO)
+        unjam("solve", pack)
+        batch = unjam("submit", pack).stdout.strip()
+        assert f"batch {batch} is done" in unjam("cancel", batch).output
+        assert unjam.rows("status", batch)[0]["state"] == "done"
+
     def test_submit_status_cancel_results(self, unjam: Unjam, tmp_path: Path) -> None:
         pack = write_pack(tmp_path / "pack.jsonl", TWO, "x\n")
         batch = unjam("submit", pack, "--name", "mine").stdout.strip()
@@ -379,7 +402,7 @@ class TestInterrupt:
             command[0], command[1:], env=environment, encoding="utf-8", codec_errors="replace", timeout=30
         )
         child.sendline(str(TWO["board"]))
-        child.expect("reading.*1/")
+        child.expect(r"reading.*\D1\x1b\[0m +\x1b")
         child.sendintr()
         child.expect("interrupted")
         child.expect(pexpect.EOF)
