@@ -134,9 +134,7 @@ def status(engine: Engine, batch_id: int) -> Batch:
     return Batch.model_validate(batches.status(engine, batch_id))
 
 
-def _submit(
-    engine: Engine, body: BinaryIO, media: str, options: PackOptions, settings: Settings
-) -> batches.Submitted:
+def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, settings: Settings) -> batches.Submitted:
     order: SearchOrder
     if media == levels.JSON:
         order = json_order = _json_order(body.read())

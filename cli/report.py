@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-SHOWN = 30  # lines of each list; --json has them all
+SHOWN = 20  # lines of each list; --json has them all
+SHOWN_LEVELS = 30  # lines of the table
 _SOLVED = ("optimal", "unsolvable")
 
 
@@ -39,7 +40,7 @@ class Report:
         self.bad = Head()
         self.wrong = Head()
         self.open = Head()
-        self.levels = Head()
+        self.levels = Head((), SHOWN_LEVELS)
         self.expanded = 0
         self.generated = 0
         self.seconds = 0.0
@@ -78,7 +79,8 @@ class Report:
             out.print(_levels(self.levels.rows))
             _rest(out, self.levels)
         if moves:
-            self._list(out, "moves", Head(row for row in self.levels.rows if row.get("moves")), _moves)
+            solved = (row for row in self.levels.rows if row.get("moves"))
+            self._list(out, "moves", Head(solved, SHOWN_LEVELS), _moves)
         self._list(out, "not solved", Head(row for row in self.open.rows if row["outcome"]), _open)
         self._list(out, "wrong claims", self.wrong, _wrong)
         self._list(out, "bad entries", self.bad, lambda row: f"line {row['line']}: {row['error']}")
@@ -124,7 +126,8 @@ def _rest(out: Console, rows: Head) -> None:
 class Head:
     """The first rows of a kind, and how many there are."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, rows: Iterable[Mapping[str, Any]] = (), limit: int = SHOWN) -> None:
+        self.limit = limit
         self.rows: list[Mapping[str, Any]] = []
         self.count = 0
         for row in rows:
@@ -132,7 +135,7 @@ class Head:
 
     def add(self, row: Mapping[str, Any]) -> None:
         self.count += 1
-        if self.count <= SHOWN:
+        if self.count <= self.limit:
             self.rows.append(row)
 
 

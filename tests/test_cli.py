@@ -24,7 +24,7 @@ from click.testing import CliRunner, Result
 from cli import options, output
 from cli.main import COMMANDS, cli
 from cli.options import without_password
-from cli.report import SHOWN
+from cli.report import SHOWN_LEVELS
 from unjam.packs import FORMATS, WRITABLE
 from unjam.packs.fields import METRICS
 from unjam.puzzles import FAMILIES
@@ -227,10 +227,10 @@ class TestSolve:
 
 class TestTable:
     def test_the_first_levels_of_a_large_pack(self, unjam: Unjam, tmp_path: Path) -> None:
-        pack = write_pack(tmp_path / "pack.jsonl", *({**TWO, "name": f"number {i}"} for i in range(SHOWN + 2)))
+        pack = write_pack(tmp_path / "pack.jsonl", *({**TWO, "name": f"number {i}"} for i in range(SHOWN_LEVELS + 2)))
         output = unjam("solve", pack).output
-        assert f"number {SHOWN - 1} " in output
-        assert f"number {SHOWN} " not in output
+        assert f"number {SHOWN_LEVELS - 1} " in output
+        assert f"number {SHOWN_LEVELS} " not in output
         assert "and 2 more: see --json" in output
 
 
