@@ -73,9 +73,11 @@ class Meter {
 
   std::uint64_t nodes_left() const { return generated < limits_.nodes ? limits_.nodes - generated : 0; }
 
+  bool affords(std::uint64_t bytes) const { return bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes; }
+
   // Search memory is asked for before it is allocated; false: the budget does not allow it.
   bool take(std::uint64_t bytes) {
-    if (bytes > limits_.bytes || bytes_ > limits_.bytes - bytes) return false;
+    if (!affords(bytes)) return false;
     bytes_ += bytes;
     peak_bytes_ = std::max(peak_bytes_, bytes_);
     return true;

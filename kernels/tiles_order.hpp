@@ -159,6 +159,7 @@ class OrderTable {
     for (std::uint32_t half = 0; half < second_.size(); ++half) {
       second_[half][merge] = second_[relabelled(half, seconds)][merge];
     }
+    if (!meter.affords(bytes() + end - begin)) return "bytes";
     slides_.resize(end, kUnknown);
     return search(merge, relabelled(goal(), length_), halves, meter);
   }

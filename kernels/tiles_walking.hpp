@@ -118,6 +118,7 @@ class WalkingTable {
     for (std::uint32_t state = 0; state < keys_.size(); ++state) {
       if (state % 4096 == 0) {
         if (const char* reason = meter.poll(0)) return reason;
+        if (!meter.affords(bytes())) return "bytes";
       }
       const std::uint64_t key = keys_[state];
       const int line = WalkingSpace::blank_line(key);
