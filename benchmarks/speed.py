@@ -1,0 +1,75 @@
+"""How fast: CPU time of the kernels on one core, and what `unjam solve` adds to it.
+
+    python benchmarks/speed.py DATA
+
+DATA as for benchmarks/known.py. Times of one run compare with each other; machines are noisy. Takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import unjam
+from benchmarks.known import Case, korf100, rush
+from unjam.puzzles.puzzle import Puzzle
+
+CLASSIC = ("BAAC/BAAC/DFFE/DGHE/I..J", "..../..../..../.AA./.AA.")
+BIG_FAMILY = (".BAAC./.BAAC./EDDDDF/GHHIIJ/KLLMMN", "....../....../....../..AA../..AA..")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    data = parser.parse_args().data
+    for name, (board, goal) in (("classic", CLASSIC), ("big family", BIG_FAMILY)):
+        for metric in ("path", "slide", "step"):
+            one(f"{name} {metric}", unjam.parse("klotski", board, goal=goal), metric)
+    for metric in ("slide", "step"):
+        many(f"2,000 rush boards, {metric}", (case for case in rush(data) if case.metric == metric))
+    for metric in ("step", "slide"):
+        many(f"Korf's 100, {metric}", (case for case in korf100(data) if case.metric == metric))
+    whole_program(data / "rush_known.csv")
+
+
+def one(name: str, puzzle: Puzzle, metric: str) -> None:
+    answer = unjam.solve(puzzle, metric)
+    if answer.cpu_seconds < 0.1:
+        answer = min((unjam.solve(puzzle, metric) for _ in range(9)), key=lambda answer: answer.cpu_seconds)
+    print(
+        f"{name:28} {answer.length:4} moves {answer.cpu_seconds:9.4f} s  {answer.peak_states:12,} states"
+        f"  {answer.peak_bytes / 1e6:8.1f} MB",
+        flush=True,
+    )
+
+
+def many(name: str, cases: Iterable[Case]) -> None:
+    answers = [unjam.solve(case.puzzle, case.metric) for case in cases]
+    seconds = [answer.cpu_seconds for answer in answers]
+    generated = sum(answer.generated for answer in answers)
+    print(f"{name:28} {sum(seconds):14.3f} s  slowest {max(seconds):.3f} s, {generated:,} nodes generated", flush=True)
+
+
+def whole_program(pack: Path) -> None:
+    """From the command to its end, database and all, beside the time its searches took."""
+    command = [sys.executable, "-m", "cli", "solve", str(pack), "--family", "rush", "--json"]
+    with tempfile.TemporaryDirectory(dir="/tmp") as home:
+        environment = {**os.environ, "UNJAM_HOME": home}
+        environment.pop("UNJAM_DATABASE_URL", None)
+        for run in ("first, empty data folder", "again, answered from the store"):
+            began = time.perf_counter()
+            output = subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+            seconds = time.perf_counter() - began
+            searches = sum(json.loads(line)["seconds"] for line in output.splitlines())
+            print(f"unjam solve, {run}: {seconds:.2f} s; searches {searches:.2f} s on {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    main()
