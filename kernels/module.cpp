@@ -50,5 +50,6 @@ NB_MODULE(KERNELS_MODULE, module) {
   module.def("supports_v3", &unjam::supports_v3);
   unjam::bind_control(module);
   unjam::bind_blocks(module);
+  unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);
 }

@@ -18,6 +18,7 @@
 #include "tiles_board.hpp"
 #include "tiles_heuristics.hpp"
 #include "tiles_idastar.hpp"
+#include "tiles_pattern_sum.hpp"
 #include "tiles_space.hpp"
 #include "tiles_walking_distance.hpp"
 
@@ -27,7 +28,7 @@ namespace unjam::tiles {
 
 enum class Metric { step, slide };
 enum class Algorithm { bfs, astar, idastar };
-enum class Heuristic { none, manhattan, linear_conflict, walking_distance };
+enum class Heuristic { none, manhattan, linear_conflict, walking_distance, pdb };
 
 template <class Choice>
 static Choice choose(const std::string& name, std::initializer_list<std::pair<const char*, Choice>> choices) {
@@ -78,6 +79,20 @@ static Result deepen(Board& board, Metric metric, H heuristic, Meter& meter) {
   return {};
 }
 
+template <class Shape, int Patterns, bool Reflected>
+static Result deepen_by_patterns(Board& board, const PatternTable& table, Meter& meter) {
+  return deepen<Shape>(board, Metric::step, PatternSum<Shape, Patterns, Reflected>(board, table), meter);
+}
+
+// Compiled apart are the tables of the 15-puzzle and of the 24-puzzle.
+static Result idastar_by_patterns(Board& board, const PatternTable& table, Meter& meter) {
+  if (!table.reflects()) return deepen_by_patterns<AnyShape, kMaxPatterns, false>(board, table, meter);
+  if (board.width == 4 && table.patterns() == 2) return deepen_by_patterns<FixedShape<4, 4>, 2, true>(board, table, meter);
+  if (board.width == 4 && table.patterns() == 3) return deepen_by_patterns<FixedShape<4, 4>, 3, true>(board, table, meter);
+  if (board.width == 5 && table.patterns() == 4) return deepen_by_patterns<FixedShape<5, 5>, 4, true>(board, table, meter);
+  return deepen_by_patterns<AnyShape, kMaxPatterns, true>(board, table, meter);
+}
+
 template <class Shape>
 static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
   if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
@@ -123,8 +138,12 @@ static Result search_states(const Board& board, Metric metric, Bound bound, Mete
   return search_space<4>(board, metric, std::move(bound), meter);
 }
 
-static Result astar(const Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
+static Result astar(const Board& board, Metric metric, Heuristic heuristic, const PatternTable* table, Meter& meter) {
   Bound bound = bound_of(metric, Manhattan<AnyShape>(board));
+  if (heuristic == Heuristic::pdb) {
+    bound = table->reflects() ? bound_of(metric, PatternSum<AnyShape, kMaxPatterns, true>(board, *table))
+                              : bound_of(metric, PatternSum<AnyShape, kMaxPatterns, false>(board, *table));
+  }
   if (heuristic == Heuristic::linear_conflict) bound = bound_of(metric, LinearConflict<AnyShape>(board));
   if (heuristic == Heuristic::walking_distance && metric == Metric::step) {
     AxisTables<WalkingTable<std::uint32_t>> tables;
@@ -139,14 +158,16 @@ static Result astar(const Board& board, Metric metric, Heuristic heuristic, Mete
   return search_states(board, metric, std::move(bound), meter);
 }
 
-static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, Meter& meter) {
+static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, const PatternTable* table,
+                     Meter& meter) {
   if (algorithm == Algorithm::bfs) return search_states(board, metric, nullptr, meter);
   if (!board.solvable()) {
     Result result;
     result.outcome = "unsolvable";
     return result;
   }
-  if (algorithm == Algorithm::astar) return astar(board, metric, heuristic, meter);
+  if (algorithm == Algorithm::astar) return astar(board, metric, heuristic, table, meter);
+  if (heuristic == Heuristic::pdb) return idastar_by_patterns(board, *table, meter);
   return with_shape(board, [&]<class Shape>(std::type_identity<Shape>) {
     return idastar_of_shape<Shape>(board, metric, heuristic, meter);
   });
@@ -170,27 +191,31 @@ static void check_board(int width, int height, const std::vector<int>& cells, in
 
 static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal,
                     const std::string& metric_name, const std::string& algorithm_name,
-                    const std::string& heuristic_name, const Limits& limits, Control& control) {
+                    const std::string& heuristic_name, const Limits& limits, Control& control,
+                    const PatternTable* table) {
   const auto metric = choose<Metric>(metric_name, {{"step", Metric::step}, {"slide", Metric::slide}});
   const auto algorithm = choose<Algorithm>(
       algorithm_name, {{"bfs", Algorithm::bfs}, {"astar", Algorithm::astar}, {"idastar", Algorithm::idastar}});
   const auto heuristic = choose<Heuristic>(heuristic_name, {{"none", Heuristic::none},
                                                             {"manhattan", Heuristic::manhattan},
                                                             {"linear-conflict", Heuristic::linear_conflict},
-                                                            {"walking-distance", Heuristic::walking_distance}});
+                                                            {"walking-distance", Heuristic::walking_distance},
+                                                            {"pdb", Heuristic::pdb}});
   check_board(width, height, cells, blank_goal);
   require(algorithm == Algorithm::bfs || heuristic != Heuristic::none, algorithm_name + " needs a heuristic");
   require(heuristic != Heuristic::linear_conflict || metric == Metric::step,
           "linear-conflict is no lower bound on slides; use walking-distance or manhattan");
+  require(heuristic != Heuristic::pdb || metric == Metric::step, "pattern databases count steps, not slides");
   require(heuristic != Heuristic::walking_distance || walking_distance_fits(width, height, blank_goal),
           "the walking-distance table of this size is too large; use linear-conflict or manhattan");
 
   nb::gil_scoped_release released;
   Meter meter(limits, control);
   Board board(width, height, cells, blank_goal);
+  require(heuristic != Heuristic::pdb || (table && table->fits(board)), "pdb needs the table of this size and goal");
   Result result;
   try {
-    result = search(board, metric, algorithm, heuristic, meter);
+    result = search(board, metric, algorithm, heuristic, table, meter);
   } catch (const std::bad_alloc&) {
     result = bounded("bytes", board, metric);
   }
@@ -206,7 +231,8 @@ namespace unjam {
 
 void bind_tiles(nb::module_& module) {
   module.def("tiles", &tiles::solve, nb::arg("width"), nb::arg("height"), nb::arg("board"), nb::arg("blank_goal"),
-             nb::arg("metric"), nb::arg("algorithm"), nb::arg("heuristic"), nb::arg("limits"), nb::arg("control"));
+             nb::arg("metric"), nb::arg("algorithm"), nb::arg("heuristic"), nb::arg("limits"), nb::arg("control"),
+             nb::arg("table").none() = nb::none());
   module.def("walking_distance_fits", &tiles::walking_distance_fits, nb::arg("width"), nb::arg("height"),
              nb::arg("blank_goal"));
 }

@@ -48,8 +48,13 @@ class DepthFirst {
 };
 
 // One step at a time; never back the way the blank came. The recursion is templated on the last direction.
+//
+// A heuristic whose look-ups miss the cache has a Probe: `probe` begins one, `steps_after` and `after` use it. All probes
+// of a board are begun before the first is used.
 template <class Shape, class Heuristic>
 class StepSearch : public DepthFirst {
+  static constexpr bool kProbes = requires { typename Heuristic::Probe; };
+
   struct Node {
     CellsOf<Shape> cells;
     typename Heuristic::Value value;
@@ -82,8 +87,42 @@ class StepSearch : public DepthFirst {
   bool expand(const Node& node, int depth) {
     if (stop()) return true;
     ++meter_.expanded;
-    return step<kUp, Last>(node, depth) || step<kLeft, Last>(node, depth) || step<kRight, Last>(node, depth) ||
-           step<kDown, Last>(node, depth);
+    if constexpr (kProbes) {
+      typename Heuristic::Probe up, left, right, down;
+      probe<kUp, Last>(node, up);
+      probe<kLeft, Last>(node, left);
+      probe<kRight, Last>(node, right);
+      probe<kDown, Last>(node, down);
+      return step<kUp, Last>(node, depth, up) || step<kLeft, Last>(node, depth, left) ||
+             step<kRight, Last>(node, depth, right) || step<kDown, Last>(node, depth, down);
+    } else {
+      return step<kUp, Last>(node, depth) || step<kLeft, Last>(node, depth) || step<kRight, Last>(node, depth) ||
+             step<kDown, Last>(node, depth);
+    }
+  }
+
+  template <int D, int Last, class Probe>
+  [[gnu::always_inline]] void probe(const Node& node, Probe& probe) {
+    if constexpr (D != opposite(Last)) {
+      if (!can_go<D>(shape_, node.blank)) return;
+      const int from = neighbour<D>(shape_, node.blank);
+      probe = heuristic_.template probe<D>(node.value, node.cells.at(from), from, node.blank);
+    }
+  }
+
+  template <int D, int Last, class Probe>
+  bool step(const Node& node, int depth, const Probe& probe) {
+    if constexpr (D == opposite(Last)) {
+      return false;
+    } else {
+      if (!can_go<D>(shape_, node.blank)) return false;
+      ++meter_.generated;
+      const int steps = heuristic_.steps_after(node.value, probe);
+      if (depth + 1 + steps > bound_) return false;
+      const int to = node.blank, from = neighbour<D>(shape_, to);
+      const int tile = node.cells.at(from);
+      return follow<D>({node.cells, heuristic_.after(node.value, probe), from}, tile, to, depth + 1, steps);
+    }
   }
 
   template <int D, int Last>
@@ -98,15 +137,22 @@ class StepSearch : public DepthFirst {
       ++meter_.generated;
       const int steps = heuristic_.steps(next.value);
       if (depth + 1 + steps > bound_) return false;
-      path_[depth + 1] = static_cast<std::uint8_t>(from);
-      if (steps == 0) return true;
-      next.cells.push(tile, from, to);
-      heuristic_.template enter<D>(tile, from, to);
-      const bool found = expand<D>(next, depth + 1);
-      heuristic_.template leave<D>(tile, from, to);
-      next.cells.restore(tile, from, to);
-      return found;
+      return follow<D>(next, tile, to, depth + 1, steps);
     }
+  }
+
+  // `next` lacks the push of the tile to cell `to`.
+  template <int D>
+  [[gnu::always_inline]] bool follow(Node next, int tile, int to, int depth, int steps) {
+    const int from = next.blank;
+    path_[depth] = static_cast<std::uint8_t>(from);
+    if (steps == 0) return true;
+    next.cells.push(tile, from, to);
+    heuristic_.template enter<D>(tile, from, to);
+    const bool found = expand<D>(next, depth);
+    heuristic_.template leave<D>(tile, from, to);
+    next.cells.restore(tile, from, to);
+    return found;
   }
 
   [[no_unique_address]] Shape shape_;

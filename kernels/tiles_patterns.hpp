@@ -1,0 +1,248 @@
+// Pattern databases for the n-puzzle: where the tiles of a pattern lie, and the steps that takes them home.
+//
+// Steps of tiles that are not in the pattern are free, so the distances of patterns that share no tile add up to a lower
+// bound (Korf and Felner 2002). An entry is told apart by the cells of its tiles, by their order, and by the region of
+// free cells in which the blank is: within a region it moves for nothing.
+//
+//   . . 1 .   the tiles 1, 2 and 3 cut off the blank in the
+//   . 2 . .   corner: this is one mask with two regions, and
+//   3 . . .   2 * 3! entries
+//
+// The entries of a mask and a region are one block, in the order of the permutations' ranks. A step of a tile leads from
+// the whole of one block to another, and every permutation goes the same way: the breadth-first search that fills the
+// table streams through blocks and need not rank a state.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "control.hpp"
+
+namespace unjam::tiles {
+
+inline constexpr int kMaxPatternCells = 25;
+inline constexpr int kMaxPatternTiles = 8;  // 8! fits the 16 bits of a rank
+inline constexpr std::uint8_t kUnreached = 255;
+
+using Mask = std::uint32_t;  // of cells
+using Rank = std::uint16_t;  // of the order in which the tiles of a pattern lie
+
+// What all patterns of so many tiles on boards of one size have in common.
+class PatternSpace {
+ public:
+  PatternSpace(int width, int height, int tiles)
+      : width_(width), height_(height), tiles_(tiles), low_cells_((width * height + 1) / 2) {
+    for (int i = 2; i <= tiles; ++i) permutations_ *= static_cast<std::uint32_t>(i);
+    number_masks();
+    divide_masks();
+    compose_turns();
+  }
+
+  int tiles() const { return tiles_; }
+  int cells() const { return width_ * height_; }
+  std::uint32_t masks() const { return static_cast<std::uint32_t>(masks_.size()); }
+  std::uint32_t permutations() const { return permutations_; }
+  std::uint64_t entries() const { return std::uint64_t{blocks_} * permutations_; }
+
+  // The first entry of the block of these occupied cells with the blank at this cell.
+  std::uint64_t block(Mask mask, int blank) const {
+    const Division& division = divisions_[index(mask)];
+    return std::uint64_t{division.first_block + division.region[blank]} * permutations_;
+  }
+
+  // The rank after the tile in place `before` (in the order of the cells) has come to place `after`.
+  Rank turned(Rank rank, int before, int after) const { return turn(before, after)[rank]; }
+
+  // Of labels from 0 on, in the order of their cells.
+  Rank rank(const std::vector<int>& labels) const {
+    int rank = 0;
+    for (int i = 0; i < tiles_; ++i) {
+      int smaller = 0;
+      for (int j = i + 1; j < tiles_; ++j) smaller += labels[j] < labels[i];
+      rank = rank * (tiles_ - i) + smaller;
+    }
+    return static_cast<Rank>(rank);
+  }
+
+  // Breadth-first from the goal over all entries; the reason when the meter says stop.
+  const char* fill(Mask goal, int blank, std::uint8_t* entries, Meter& meter) const {
+    const std::uint64_t bytes = std::uint64_t{blocks_} * (sizeof(std::uint32_t) + 2) + permutations_ * sizeof(Rank);
+    if (!meter.take(bytes)) return "bytes";
+    const char* reason = search(goal, blank, entries, meter);
+    meter.give_back(bytes);
+    return reason;
+  }
+
+ private:
+  // Of the free cells into regions. A cache line holds two.
+  struct alignas(32) Division {
+    std::uint32_t first_block;
+    std::array<std::uint8_t, 28> region;
+  };
+
+  // Masks are numbered by the combinatorial number system, in the order of their values: the sum of (cell choose i) over
+  // the i-th cell of the mask. The lower and the upper half of the cells are looked up apart.
+  std::uint32_t index(Mask mask) const {
+    const Mask low = mask & ((Mask{1} << low_cells_) - 1), high = mask >> low_cells_;
+    return low_[low] + high_[static_cast<std::size_t>(std::popcount(low)) << high_cells() | high];
+  }
+  int high_cells() const { return cells() - low_cells_; }
+
+  static std::uint32_t choose(int n, int k) {
+    if (k > n) return 0;
+    std::uint64_t chosen = 1;
+    for (int i = 0; i < k; ++i) chosen = chosen * static_cast<std::uint64_t>(n - i) / static_cast<std::uint64_t>(i + 1);
+    return static_cast<std::uint32_t>(chosen);
+  }
+
+  static std::uint32_t sum(Mask part, int first_cell, int before) {
+    std::uint32_t number = 0;
+    for (; part; part &= part - 1) number += choose(first_cell + std::countr_zero(part), ++before);
+    return number;
+  }
+
+  void number_masks() {
+    for (Mask part = 0; part < Mask{1} << low_cells_; ++part) low_.push_back(sum(part, 0, 0));
+    for (int before = 0; before <= std::min(low_cells_, tiles_); ++before) {
+      for (Mask part = 0; part < Mask{1} << high_cells(); ++part) high_.push_back(sum(part, low_cells_, before));
+    }
+    high_.resize(static_cast<std::size_t>(low_cells_ + 1) << high_cells());
+    masks_.resize(choose(cells(), tiles_));
+    Mask mask = (Mask{1} << tiles_) - 1;
+    for (Mask& numbered : masks_) {
+      numbered = mask;
+      const Mask lowest = mask & -mask, carried = mask + lowest;  // the next mask with as many cells
+      mask = ((carried ^ mask) >> 2) / lowest | carried;
+    }
+  }
+
+  void divide_masks() {
+    Mask first_column = 0;
+    for (int cell = 0; cell < cells(); cell += width_) first_column |= Mask{1} << cell;
+    const Mask last_column = first_column << (width_ - 1);
+    divisions_.resize(masks_.size());
+    for (std::uint32_t i = 0; i < masks(); ++i) {
+      Division& division = divisions_[i];
+      division.first_block = blocks_;
+      Mask free = ~masks_[i] & ((Mask{1} << cells()) - 1);
+      for (std::uint8_t region = 0; free; ++region, ++blocks_) {
+        Mask flood = free & -free, before = 0;
+        while (flood != before) {
+          before = flood;
+          flood |= flood << width_ | flood >> width_ | (flood & ~last_column) << 1 | (flood & ~first_column) >> 1;
+          flood &= free;
+        }
+        free ^= flood;
+        for (; flood; flood &= flood - 1) division.region[std::countr_zero(flood)] = region;
+      }
+    }
+  }
+
+  // A vertical step takes a tile past up to width - 1 others: a turn is made of exchanges of neighbours.
+  void compose_turns() {
+    turns_.resize(static_cast<std::size_t>(tiles_) * tiles_ * permutations_);
+    std::vector<int> labels(tiles_);
+    for (int i = 0; i < tiles_; ++i) labels[i] = i;
+    for (std::uint32_t rank = 0; rank < permutations_; ++rank) {
+      for (int i = 0; i < tiles_; ++i) turn(i, i)[rank] = static_cast<Rank>(rank);
+      for (int i = 0; i + 1 < tiles_; ++i) {
+        std::swap(labels[i], labels[i + 1]);
+        turn(i, i + 1)[rank] = turn(i + 1, i)[rank] = this->rank(labels);
+        std::swap(labels[i], labels[i + 1]);
+      }
+      std::next_permutation(labels.begin(), labels.end());
+    }
+    for (int far = 2; far < std::min(width_, tiles_); ++far) {
+      for (int i = 0; i + far < tiles_; ++i) {
+        for (std::uint32_t rank = 0; rank < permutations_; ++rank) {
+          turn(i, i + far)[rank] = turn(i + far - 1, i + far)[turn(i, i + far - 1)[rank]];
+          turn(i + far, i)[rank] = turn(i + 1, i)[turn(i + far, i + 1)[rank]];
+        }
+      }
+    }
+  }
+  Rank* turn(int before, int after) {
+    return &turns_[static_cast<std::size_t>(before * tiles_ + after) * permutations_];
+  }
+  const Rank* turn(int before, int after) const {
+    return &turns_[static_cast<std::size_t>(before * tiles_ + after) * permutations_];
+  }
+
+  const char* search(Mask goal, int blank, std::uint8_t* entries, Meter& meter) const {
+    std::vector<std::uint32_t> mask_of;
+    mask_of.reserve(blocks_);
+    for (std::uint32_t i = 0; i < masks(); ++i) {
+      mask_of.resize(i + 1 < masks() ? divisions_[i + 1].first_block : blocks_, i);
+    }
+    std::vector<std::uint8_t> active(blocks_), next_active(blocks_);
+    std::vector<Rank> found(permutations_ + 1);
+    std::fill_n(entries, this->entries(), kUnreached);
+    const std::uint64_t home = block(goal, blank);
+    entries[home] = 0;  // the labels of the tiles are in the order of their goals
+    active[home / permutations_] = 1;
+    for (std::uint8_t depth = 0; depth < kUnreached - 1; ++depth) {
+      bool any = false;
+      for (std::uint32_t block = 0; block < blocks_; ++block) {
+        if (!active[block]) continue;
+        active[block] = 0;
+        const std::uint8_t* from = entries + std::uint64_t{block} * permutations_;
+        std::uint32_t count = 0;
+        for (std::uint32_t rank = 0; rank < permutations_; ++rank) {
+          found[count] = static_cast<Rank>(rank);
+          count += from[rank] == depth;
+        }
+        if (count == 0) continue;
+        any = true;
+        meter.expanded += count;
+        expand(mask_of[block], block, depth, found.data(), count, entries, next_active);
+        if (meter.due()) {
+          if (const char* reason = meter.poll(depth)) return reason;
+        }
+      }
+      if (!any) return nullptr;
+      active.swap(next_active);
+    }
+    return nullptr;
+  }
+
+  // The tiles beside a free cell of the region step into it, and leave the blank behind.
+  void expand(std::uint32_t index, std::uint32_t block, std::uint8_t depth, const Rank* found, std::uint32_t count,
+              std::uint8_t* entries, std::vector<std::uint8_t>& next_active) const {
+    const Mask mask = masks_[index];
+    const Division& division = divisions_[index];
+    for (int to = 0; to < cells(); ++to) {
+      if (mask >> to & 1 || division.first_block + division.region[to] != block) continue;
+      const int column = to % width_;
+      for (const int from : {to - width_, column > 0 ? to - 1 : -1, column < width_ - 1 ? to + 1 : -1, to + width_}) {
+        if (from < 0 || from >= cells() || !(mask >> from & 1)) continue;
+        const Mask stepped = mask ^ Mask{1} << from ^ Mask{1} << to;
+        const std::uint64_t first = this->block(stepped, from);
+        const int before = std::popcount(mask & ((Mask{1} << from) - 1));
+        const int after = std::popcount(stepped & ((Mask{1} << to) - 1));
+        const Rank* turned = turn(before, after);
+        std::uint8_t* reached = entries + first;
+        std::uint32_t added = 0;
+        for (std::uint32_t i = 0; i < count; ++i) {
+          std::uint8_t& steps = reached[turned[found[i]]];
+          const bool is_new = steps == kUnreached;
+          added += is_new;
+          steps = is_new ? static_cast<std::uint8_t>(depth + 1) : steps;
+        }
+        if (added) next_active[first / permutations_] = 1;
+      }
+    }
+  }
+
+  int width_, height_, tiles_, low_cells_;
+  std::uint32_t permutations_ = 1, blocks_ = 0;
+  std::vector<std::uint32_t> low_, high_;
+  std::vector<Mask> masks_;
+  std::vector<Division> divisions_;
+  std::vector<Rank> turns_;  // [place before][place after][rank]; of places less than a row apart
+};
+
+}  // namespace unjam::tiles
