@@ -43,9 +43,38 @@ class Result:
 
 def supports_v3() -> bool: ...
 
+class PatternTable:
+    """Pattern databases of one size of board and one goal of the blank, in bytes that somebody else keeps.
+
+    ``blank_goal`` is the cell of the blank's goal mirrored into the upper left quarter. ``patterns`` are disjoint, at
+    most 4 of at most 8 tiles, and hold every tile; a tile is called by its goal cell, mirrored alike. ``entries`` has
+    ``pattern_entries`` bytes for each pattern.
+    """
+
+    def __init__(
+        self, width: int, height: int, blank_goal: int, patterns: Sequence[Sequence[int]], entries: memoryview
+    ) -> None: ...
+
+def pattern_entries(width: int, height: int, tiles: int) -> int: ...
+
+# Fills the entries of one pattern. The reason why it stopped, "seconds", "nodes", "bytes" or "cancelled", or "".
+# control.expanded counts the entries that are done.
+def build_pattern(
+    width: int,
+    height: int,
+    blank_goal: int,
+    tiles: Sequence[int],
+    entries: memoryview,
+    limits: Limits,
+    control: Control,
+) -> str: ...
+
+# 64 bits; any change within 8 aligned bytes changes them.
+def checksum(bytes: memoryview) -> int: ...
+
 # board[cell] is the goal cell of what lies there, the blank included; so the goal is the identity and blank_goal
 # is the cell (and the name) of the blank. algorithm: bfs, astar, idastar; heuristic: manhattan, linear-conflict,
-# walking-distance, or none with bfs.
+# walking-distance, pdb with a table, or none with bfs.
 def tiles(
     width: int,
     height: int,
@@ -56,6 +85,7 @@ def tiles(
     heuristic: str,
     limits: Limits,
     control: Control,
+    table: PatternTable | None = None,
 ) -> Result: ...
 
 # Whether the walking-distance tables of such boards are small enough (4x4 and most rectangles; not 4x5, 5x5, 6x6).

@@ -49,6 +49,10 @@ class SearchError(UnjamError):
     """The search cannot be run as asked (an algorithm or heuristic that does not fit the puzzle)."""
 
 
+class TableError(UnjamError):
+    """The pattern database is missing, cannot be made, or does not hold what it should."""
+
+
 class StoreError(UnjamError):
     """The store could not do this."""
 

@@ -23,11 +23,12 @@ def run_kernel(
     pruned: bool,
     limits: _kernels.Limits,
     control: _kernels.Control,
+    table: _kernels.PatternTable | None = None,
 ) -> _kernels.Result:
-    """Search a puzzle in its own orientation."""
+    """Search a puzzle in its own orientation. The heuristic ``pdb`` needs a table of the puzzle's size and goal."""
     match puzzle:
         case Tiles():
-            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "none", limits, control)
+            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "none", limits, control, table)
         case Klotski():
             return _kernels.klotski(*_klotski(puzzle), metric, algorithm, limits, control)
         case Rush():

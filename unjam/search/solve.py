@@ -8,21 +8,23 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
-from unjam._kernels import Control, Limits, Result
+from unjam._kernels import Control, Limits, PatternTable, Result
 from unjam.errors import SearchError, VerificationError
 from unjam.puzzles.grid import Move
 from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Tiles
+from unjam.search import tables
 from unjam.search.encode import run_kernel, walking_distance_fits
+from unjam.search.partitions import tables_for
 from unjam.search.solution import Budget, Outcome, Solution
 from unjam.search.verify import check
 
 Algorithm = Literal["bfs", "astar", "idastar"]
-Heuristic = Literal["manhattan", "linear-conflict", "walking-distance"]
+Heuristic = Literal["manhattan", "linear-conflict", "walking-distance", "pdb"]
 
 ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "astar", "idastar")
-HEURISTICS: tuple[Heuristic, ...] = ("manhattan", "linear-conflict", "walking-distance")
+HEURISTICS: tuple[Heuristic, ...] = ("manhattan", "linear-conflict", "walking-distance", "pdb")
 NO_LIMIT = 2**64 - 1
 
 
@@ -31,8 +33,9 @@ class Method:
     """How a puzzle is searched."""
 
     algorithm: str
-    heuristic: str | None
+    heuristic: str | None  # "pdb" needs a table
     pruned: bool | None
+    tries_table: bool = False  # and uses it instead of the heuristic
 
 
 def choose(
@@ -64,8 +67,14 @@ def choose(
         raise SearchError(f"the walking-distance table of a {puzzle.width}x{puzzle.height} board is too large")
     if heuristic == "linear-conflict" and metric == "slide":
         raise SearchError("linear-conflict is not admissible for slides")
+    if heuristic == "pdb" and metric == "slide":
+        raise SearchError("pattern databases count steps and are not admissible for slides")
+    if heuristic == "pdb" and not tables_for(puzzle):
+        raise SearchError(f"there are no pattern databases for a {puzzle.width}x{puzzle.height} board")
     default = "walking-distance" if walking else "manhattan" if metric == "slide" else "linear-conflict"
-    return Method(algorithm or "idastar", heuristic or default, None)
+    algorithm = algorithm or "idastar"
+    tries_table = algorithm == "idastar" and heuristic is None and metric == "step"
+    return Method(algorithm, heuristic or default, None, tries_table)
 
 
 def solve(
@@ -83,7 +92,7 @@ def solve(
     ``metric`` defaults to the family's own. ``algorithm`` (ALGORITHMS), ``heuristic`` (HEURISTICS, tiles only) and
     ``prune`` (parkout only: a car that can leave leaves now) default to what is quickest. ``control`` lets another
     thread watch and cancel the search; without it Ctrl-C does. Raises MetricError and SearchError for what does not fit
-    the puzzle; a budget that ends is an outcome.
+    the puzzle, TableError where ``pdb`` is asked for and there is no table; a budget that ends is an outcome.
     """
     metric = puzzle.check_metric(metric)
     method = choose(puzzle, metric, algorithm, heuristic, prune)
@@ -96,19 +105,31 @@ def solve(
 
 
 def _search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
+    wall, cpu = time.perf_counter(), time.thread_time()
+    seconds = inf if budget.seconds is None else budget.seconds
+    method, table = _with_table(puzzle, method, control, seconds)
     limits = Limits(
-        inf if budget.seconds is None else budget.seconds,
+        max(seconds - (time.perf_counter() - wall), 0),
         NO_LIMIT if budget.nodes is None else budget.nodes,
         NO_LIMIT if budget.bytes is None else budget.bytes,
     )
-    wall, cpu = time.perf_counter(), time.thread_time()
-    result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control)
+    result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table)
     solution = _solution(result, metric, method)
     try:
         check(puzzle, solution)
     except VerificationError as error:
         solution = replace(solution, outcome=Outcome.FAILED, length=None, upper=None, moves=(), reason=str(error))
     return replace(solution, seconds=time.perf_counter() - wall, cpu_seconds=time.thread_time() - cpu)
+
+
+def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float) -> tuple[Method, PatternTable | None]:
+    if not isinstance(puzzle, Tiles):
+        return method, None
+    if method.heuristic == "pdb":
+        table = tables.required(puzzle, control, seconds)
+        return (method if table else replace(method, heuristic="manhattan")), table  # no time left for either
+    table = tables.at_hand(puzzle, control, seconds) if method.tries_table else None
+    return (replace(method, heuristic="pdb") if table else method), table
 
 
 def _search_interruptibly(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method) -> Solution:
