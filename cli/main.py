@@ -17,6 +17,7 @@ COMMANDS = {
     "status": "batches",
     "results": "batches",
     "cancel": "batches",
+    "tables": "tables",
     "up": "up",
     "worker": "service",
     "reconcile": "service",
@@ -25,7 +26,7 @@ COMMANDS = {
     "db": "database",
 }
 PANELS = {
-    "On this machine": ["solve", "lookup", "verify", "convert"],
+    "On this machine": ["solve", "lookup", "verify", "convert", "tables"],
     "Batches for the workers": ["submit", "status", "results", "cancel"],
     "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
 }

@@ -58,6 +58,7 @@ static std::string build_pattern(int width, int height, int blank_goal, const st
     Mask goal = 0;
     for (const int tile : tiles) goal |= Mask{1} << tile;
     Meter meter(limits, control);
+    meter.expanded = control.expanded;
     const char* reason = space.fill(goal, blank_goal, entries.data(), meter);
     return reason ? reason : "";
   } catch (const std::bad_alloc&) {

@@ -34,8 +34,13 @@ using Rank = std::uint16_t;  // of the order in which the tiles of a pattern lie
 // What all patterns of so many tiles on boards of one size have in common.
 class PatternSpace {
  public:
+  PatternSpace(const PatternSpace&) = delete;
   PatternSpace(int width, int height, int tiles)
-      : width_(width), height_(height), tiles_(tiles), low_cells_((width * height + 1) / 2) {
+      : width_(width),
+        cells_(width * height),
+        tiles_(tiles),
+        low_cells_((cells_ + 1) / 2),
+        high_cells_(cells_ - low_cells_) {
     for (int i = 2; i <= tiles; ++i) permutations_ *= static_cast<std::uint32_t>(i);
     number_masks();
     divide_masks();
@@ -43,7 +48,7 @@ class PatternSpace {
   }
 
   int tiles() const { return tiles_; }
-  int cells() const { return width_ * height_; }
+  int cells() const { return cells_; }
   std::uint32_t masks() const { return static_cast<std::uint32_t>(masks_.size()); }
   std::uint32_t permutations() const { return permutations_; }
   std::uint64_t entries() const { return std::uint64_t{blocks_} * permutations_; }
@@ -73,6 +78,7 @@ class PatternSpace {
     const std::uint64_t bytes = std::uint64_t{blocks_} * (sizeof(std::uint32_t) + 2) + permutations_ * sizeof(Rank);
     if (!meter.take(bytes)) return "bytes";
     const char* reason = search(goal, blank, entries, meter);
+    if (!reason) meter.poll(0);  // publishes the last count
     meter.give_back(bytes);
     return reason;
   }
@@ -88,9 +94,8 @@ class PatternSpace {
   // the i-th cell of the mask. The lower and the upper half of the cells are looked up apart.
   std::uint32_t index(Mask mask) const {
     const Mask low = mask & ((Mask{1} << low_cells_) - 1), high = mask >> low_cells_;
-    return low_[low] + high_[static_cast<std::size_t>(std::popcount(low)) << high_cells() | high];
+    return low_[low] + high_[static_cast<std::uint32_t>(std::popcount(low)) << high_cells_ | high];
   }
-  int high_cells() const { return cells() - low_cells_; }
 
   static std::uint32_t choose(int n, int k) {
     if (k > n) return 0;
@@ -108,9 +113,9 @@ class PatternSpace {
   void number_masks() {
     for (Mask part = 0; part < Mask{1} << low_cells_; ++part) low_.push_back(sum(part, 0, 0));
     for (int before = 0; before <= std::min(low_cells_, tiles_); ++before) {
-      for (Mask part = 0; part < Mask{1} << high_cells(); ++part) high_.push_back(sum(part, low_cells_, before));
+      for (Mask part = 0; part < Mask{1} << high_cells_; ++part) high_.push_back(sum(part, low_cells_, before));
     }
-    high_.resize(static_cast<std::size_t>(low_cells_ + 1) << high_cells());
+    high_.resize(static_cast<std::size_t>(low_cells_ + 1) << high_cells_);
     masks_.resize(choose(cells(), tiles_));
     Mask mask = (Mask{1} << tiles_) - 1;
     for (Mask& numbered : masks_) {
@@ -144,7 +149,10 @@ class PatternSpace {
 
   // A vertical step takes a tile past up to width - 1 others: a turn is made of exchanges of neighbours.
   void compose_turns() {
-    turns_.resize(static_cast<std::size_t>(tiles_) * tiles_ * permutations_);
+    turns_.resize(std::size_t{kMaxPatternTiles} * static_cast<std::size_t>(tiles_) * permutations_);
+    for (int i = 0; i < kMaxPatternTiles * tiles_; ++i) {
+      turn_[i] = turns_.data() + static_cast<std::size_t>(i) * permutations_;
+    }
     std::vector<int> labels(tiles_);
     for (int i = 0; i < tiles_; ++i) labels[i] = i;
     for (std::uint32_t rank = 0; rank < permutations_; ++rank) {
@@ -165,12 +173,7 @@ class PatternSpace {
       }
     }
   }
-  Rank* turn(int before, int after) {
-    return &turns_[static_cast<std::size_t>(before * tiles_ + after) * permutations_];
-  }
-  const Rank* turn(int before, int after) const {
-    return &turns_[static_cast<std::size_t>(before * tiles_ + after) * permutations_];
-  }
+  Rank* turn(int before, int after) const { return turn_[before * kMaxPatternTiles + after]; }
 
   const char* search(Mask goal, int blank, std::uint8_t* entries, Meter& meter) const {
     std::vector<std::uint32_t> mask_of;
@@ -237,12 +240,13 @@ class PatternSpace {
     }
   }
 
-  int width_, height_, tiles_, low_cells_;
+  int width_, cells_, tiles_, low_cells_, high_cells_;
   std::uint32_t permutations_ = 1, blocks_ = 0;
   std::vector<std::uint32_t> low_, high_;
   std::vector<Mask> masks_;
   std::vector<Division> divisions_;
-  std::vector<Rank> turns_;  // [place before][place after][rank]; of places less than a row apart
+  std::vector<Rank> turns_;
+  std::array<Rank*, kMaxPatternTiles * kMaxPatternTiles> turn_{};  // [place before][place after], less than a row apart
 };
 
 }  // namespace unjam::tiles

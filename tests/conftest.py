@@ -29,6 +29,14 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def tables_folder() -> Iterator[Path]:
+    """The pattern databases of these tests and of the programs that they start."""
+    with tempfile.TemporaryDirectory(prefix="unjam-tables-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNJAM_TABLES", folder)
+        yield Path(folder)
+
+
 @pytest.fixture(scope="session")
 def server_home() -> Iterator[Path]:
     """A data folder for the servers of these tests."""

@@ -67,7 +67,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 def test_no_command_and_no_option_is_made_up() -> None:
-    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
+    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db |tables )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
     for page in PAGES:
         for _, script in blocks(page.read_text(), "sh"):
             for command, arguments in usage.findall(script):
@@ -87,7 +87,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_every_variable_in_the_docs_exists() -> None:
     compose = set(re.findall(r"\$\{(UNJAM_\w+)", (ROOT / "docker-compose.yml").read_text()))
     known = {f"UNJAM_{name.upper()}" for name in Settings.model_fields} | compose
-    known |= {"UNJAM_PORTABLE", "UNJAM_SHARED_DATA"}
+    known |= {"UNJAM_PORTABLE", "UNJAM_SHARED_DATA", "UNJAM_TABLES"}
     for page in PAGES:
         assert set(re.findall(r"UNJAM_\w+", page.read_text())) <= known, page.name
 

@@ -25,7 +25,7 @@ PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (4, 4): {"7-8": ".AAA/AAAA/BBBB/BBBB", "6-6-3": ".BBA/BBAA/BBAA/CCCA"},
     (4, 5): {"7-6-6": None, "5-5-5-4": None},
     (4, 6): {"6-6-6-5": None},
-    (5, 5): {"6-6-6-6": ".AABB/AAABB/CADBB/CCDDB/CCCDD"},
+    (5, 5): {"6-6-6-6": ".AABB/AAABB/CCABB/CCDDD/CCDDD"},
 }
 NAME = re.compile(r"(\d)x(\d)-(\d(?:-\d)*)(?:-blank-(\d+))?")
 

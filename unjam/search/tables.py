@@ -14,7 +14,7 @@ import os
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from math import inf
 from pathlib import Path
@@ -91,12 +91,11 @@ def build(
     *,
     seconds: float = inf,
     again: bool = False,
-    progress: Callable[[int], None] = lambda done: None,
 ) -> None:
     """Make a table unless it is there. One process builds, others that want the same table wait for it.
 
-    ``progress`` is told the entries that are done whenever a pattern is. Raises Stopped, and OSError where the folder
-    cannot be written.
+    ``control.expanded`` counts the entries that are done. Raises Stopped, and OSError where the folder cannot be
+    written.
     """
     end = time.monotonic() + seconds
     folder().mkdir(parents=True, exist_ok=True)
@@ -107,7 +106,7 @@ def build(
         part = path.with_suffix(".part")  # overwrites that of a process that died: the lock is ours
         try:
             with part.open("w+b") as file:
-                _write(table, file, control, end, progress)
+                _write(table, file, control, end)
                 written = _mapped(table, file)
             if isinstance(written, TableError):
                 raise written
@@ -214,9 +213,8 @@ def _mapped(table: Table, file: BinaryIO) -> PatternTable | TableError:
     return PatternTable(table.width, table.height, table.blank, table.patterns, entries)
 
 
-def _write(table: Table, file: BinaryIO, control: Control, end: float, progress: Callable[[int], None]) -> None:
+def _write(table: Table, file: BinaryIO, control: Control, end: float) -> None:
     file.seek(HEADER)
-    done = 0
     for pattern, size in zip(table.patterns, table.entries, strict=True):
         limits = Limits(end - time.monotonic(), NO_LIMIT, NO_LIMIT)
         with _memory(size) as entries:
@@ -226,8 +224,6 @@ def _write(table: Table, file: BinaryIO, control: Control, end: float, progress:
             if reason:
                 raise Stopped
             file.write(entries)
-        done += size
-        progress(done)
     file.flush()
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped, memoryview(mapped)[HEADER:] as entries:
         total = checksum(entries)
