@@ -49,8 +49,8 @@ class DepthFirst {
 
 // One step at a time; never back the way the blank came. The recursion is templated on the last direction.
 //
-// A heuristic whose look-ups miss the cache has a Probe: `probe` begins one, `steps_after` and `after` use it. All probes
-// of a board are begun before the first is used.
+// A heuristic whose look-ups miss the cache has a Probe of each move, and the probes of all moves of a board are begun
+// before the first is used. Such a heuristic keeps its own picture of the board: `exchange` makes the move of a probe.
 template <class Shape, class Heuristic>
 class StepSearch : public DepthFirst {
   static constexpr bool kProbes = requires { typename Heuristic::Probe; };
@@ -106,22 +106,29 @@ class StepSearch : public DepthFirst {
     if constexpr (D != opposite(Last)) {
       if (!can_go<D>(shape_, node.blank)) return;
       const int from = neighbour<D>(shape_, node.blank);
-      probe = heuristic_.template probe<D>(node.value, node.cells.at(from), from, node.blank);
+      probe = heuristic_.template probe<D>(node.cells.at(from), from, node.blank);
     }
   }
 
   template <int D, int Last, class Probe>
-  bool step(const Node& node, int depth, const Probe& probe) {
+  bool step(const Node& node, int depth, Probe& probe) {
     if constexpr (D == opposite(Last)) {
       return false;
     } else {
       if (!can_go<D>(shape_, node.blank)) return false;
-      ++meter_.generated;
-      const int steps = heuristic_.steps_after(node.value, probe);
-      if (depth + 1 + steps > bound_) return false;
       const int to = node.blank, from = neighbour<D>(shape_, to);
       const int tile = node.cells.at(from);
-      return follow<D>({node.cells, heuristic_.after(node.value, probe), from}, tile, to, depth + 1, steps);
+      Node next{node.cells, node.value, from};
+      ++meter_.generated;
+      if (!heuristic_.within(bound_ - depth - 1, next.value, probe)) return false;
+      path_[depth + 1] = static_cast<std::uint8_t>(from);
+      if (heuristic_.steps(next.value) == 0) return true;
+      next.cells.push(tile, from, to);
+      heuristic_.exchange(probe);
+      const bool found = expand<D>(next, depth + 1);
+      heuristic_.exchange(probe);
+      next.cells.restore(tile, from, to);
+      return found;
     }
   }
 
@@ -137,22 +144,15 @@ class StepSearch : public DepthFirst {
       ++meter_.generated;
       const int steps = heuristic_.steps(next.value);
       if (depth + 1 + steps > bound_) return false;
-      return follow<D>(next, tile, to, depth + 1, steps);
+      path_[depth + 1] = static_cast<std::uint8_t>(from);
+      if (steps == 0) return true;
+      next.cells.push(tile, from, to);
+      heuristic_.template enter<D>(tile, from, to);
+      const bool found = expand<D>(next, depth + 1);
+      heuristic_.template leave<D>(tile, from, to);
+      next.cells.restore(tile, from, to);
+      return found;
     }
-  }
-
-  // `next` lacks the push of the tile to cell `to`.
-  template <int D>
-  [[gnu::always_inline]] bool follow(Node next, int tile, int to, int depth, int steps) {
-    const int from = next.blank;
-    path_[depth] = static_cast<std::uint8_t>(from);
-    if (steps == 0) return true;
-    next.cells.push(tile, from, to);
-    heuristic_.template enter<D>(tile, from, to);
-    const bool found = expand<D>(next, depth);
-    heuristic_.template leave<D>(tile, from, to);
-    next.cells.restore(tile, from, to);
-    return found;
   }
 
   [[no_unique_address]] Shape shape_;

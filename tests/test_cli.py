@@ -13,6 +13,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -472,3 +473,23 @@ def processes_of(folder: Path) -> list[str]:
                 if b"cli" in command:
                     found.append(command.replace(b"\0", b" ").decode())
     return found
+
+
+class TestTables:
+    def test_build_list_verify_remove(self, tmp_path: Path) -> None:
+        run = partial(CliRunner().invoke, cli, env={"UNJAM_TABLES": str(tmp_path)})
+        assert run(["tables", "list", "--json"]).stdout == ""
+        assert run(["tables", "build", "3x3-8", "2x3-5"]).exit_code == 0
+        assert [row["name"] for row in lines(run(["tables", "list", "--json"]).stdout)] == ["2x3-5", "3x3-8"]
+        assert re.search(r"^3x3-8 +0\.4 +yes", run(["tables", "list", "--all"]).stdout, re.MULTILINE)
+        assert re.search(r"^5x5-6-6-6-6 +724\.0 +no", run(["tables", "list", "--all"]).stdout, re.MULTILINE)
+        assert run(["tables", "verify", "3x3-8"]).stdout == "3x3-8 holds\n"
+        (tmp_path / "3x3-8.pdb").write_bytes(b"spoilt")
+        spoilt = run(["tables", "verify", "3x3-8"])
+        assert (spoilt.exit_code, "build --again 3x3-8" in " ".join(spoilt.stderr.split())) == (2, True)
+        assert run(["tables", "build", "3x3-8"]).exit_code == 2
+        assert run(["tables", "build", "--again", "3x3-8"]).exit_code == 0
+        assert run(["tables", "remove", "3x3-8"]).exit_code == 0
+        assert run(["tables", "remove", "3x3-8"]).exit_code == 2
+        assert run(["tables", "build", "3x3-9"]).exit_code == 2
+        assert [path.name for path in tmp_path.glob("*.pdb")] == ["2x3-5.pdb"]
