@@ -27,6 +27,7 @@ PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (4, 6): {"6-6-6-5": None},
     (5, 5): {"6-6-6-6": ".AABB/AAABB/CCABB/CCDDD/CCDDD"},
 }
+SUFFIX = ".pdb"
 NAME = re.compile(r"(\d)x(\d)-(\d(?:-\d)*)(?:-blank-(\d+))?")
 
 
@@ -47,6 +48,10 @@ class Table:
     def name(self) -> str:
         where = f"-blank-{self.blank}" if self.blank else ""
         return f"{self.width}x{self.height}-{self.sizes}{where}"
+
+    @cached_property
+    def file(self) -> str:
+        return f"{self.name}{SUFFIX}"
 
     @cached_property
     def patterns(self) -> tuple[tuple[int, ...], ...]:
@@ -83,10 +88,15 @@ class Table:
 
 def tables_for(puzzle: Tiles) -> tuple[Table, ...]:
     """All tables that there may be for such puzzles, the best first; none for boards of more than 25 cells."""
-    row, column = divmod(puzzle.goal.index(0), puzzle.width)
-    row, column = min(row, puzzle.height - 1 - row), min(column, puzzle.width - 1 - column)
-    sizes = PARTITIONS.get(_lines(puzzle.width, puzzle.height), {})
-    return tuple(Table(puzzle.width, puzzle.height, row * puzzle.width + column, name) for name in sizes)
+    return _tables_for(puzzle.width, puzzle.height, puzzle.goal.index(0))
+
+
+@cache
+def _tables_for(width: int, height: int, blank: int) -> tuple[Table, ...]:
+    row, column = divmod(blank, width)
+    row, column = min(row, height - 1 - row), min(column, width - 1 - column)
+    partitions = PARTITIONS.get(_lines(width, height), {})
+    return tuple(Table(width, height, row * width + column, sizes) for sizes in partitions)
 
 
 def all_tables() -> list[Table]:

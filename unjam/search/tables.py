@@ -16,6 +16,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from math import inf
 from pathlib import Path
 from typing import BinaryIO
@@ -25,12 +26,11 @@ import platformdirs
 from unjam._kernels import Control, Limits, PatternTable, build_pattern, checksum, tiles
 from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
-from unjam.search.partitions import Table, named, tables_for
+from unjam.search.partitions import SUFFIX, Table, named, tables_for
 
 FORMAT = 1
 MAGIC = b"unjam pattern database\n"
 HEADER = 4096  # bytes: the entries start on a page
-SUFFIX = ".pdb"
 SMALL = 40_000_000  # bytes: a table that a search may build by itself, in a second or two
 PATIENCE = 10.0  # seconds that a search may spend on building a table, or on waiting for another process that does
 POLL = 0.02
@@ -46,12 +46,16 @@ class Stopped(Exception):
 
 def folder() -> Path:
     """Where tables are kept: ``UNJAM_TABLES``, or the user's cache."""
-    chosen = os.environ.get("UNJAM_TABLES")
+    return _folder(os.environ.get("UNJAM_TABLES"))
+
+
+@cache
+def _folder(chosen: str | None) -> Path:
     return Path(chosen) if chosen else platformdirs.user_cache_path("unjam") / "tables"
 
 
 def path_of(table: Table) -> Path:
-    return folder() / f"{table.name}{SUFFIX}"
+    return folder() / table.file
 
 
 def stored() -> list[Table]:
@@ -65,24 +69,15 @@ def stored() -> list[Table]:
 
 def open_table(table: Table) -> PatternTable:
     """Map a table, checked the first time. Raises TableError if it is missing, truncated, foreign or corrupted."""
-    path = path_of(table)
-    try:
-        with path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            version = status.st_ino, status.st_mtime_ns, status.st_size
-            if path not in _open or _open[path][0] != version:
-                _open[path] = version, _mapped(table, file)
-    except FileNotFoundError:
+    found = _find(table)
+    if found is None:
         size = sum(table.entries) / 1e6
         raise TableError(
             f"there is no table {table.name} in {folder()}; `unjam tables build {table.name}` makes it ({size:,.0f} MB)"
-        ) from None
-    except OSError as error:
-        raise TableError(f"{path}: {error.strerror}") from error
-    opened = _open[path][1]
-    if isinstance(opened, TableError):
-        raise opened
-    return opened
+        )
+    if isinstance(found, TableError):
+        raise found
+    return found
 
 
 def build(
@@ -150,17 +145,16 @@ def required(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | 
     """
     candidates = tables_for(puzzle)
     for table in candidates:
-        if path_of(table).exists():
+        if _find(table) is not None:
             return open_table(table)
     smallest = candidates[-1]
-    if sum(smallest.entries) > SMALL:
-        return open_table(smallest)  # which says how to make it
-    try:
-        build(smallest, control, seconds=seconds)
-    except Stopped:
-        return None
-    except OSError as error:
-        raise TableError(f"the table {smallest.name} cannot be made: {error}") from error
+    if sum(smallest.entries) <= SMALL:
+        try:
+            build(smallest, control, seconds=seconds)
+        except Stopped:
+            return None
+        except OSError as error:
+            raise TableError(f"the table {smallest.name} cannot be made: {error}") from error
     return open_table(smallest)
 
 
@@ -168,12 +162,12 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
     """The best table that is there and whole. For 4x4 boards the small one is built when a search has the time."""
     spoilt = False
     for table in tables_for(puzzle):
-        if path_of(table).exists():
-            try:
-                return open_table(table)
-            except TableError as error:
-                spoilt = True
-                warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+        found = _find(table)
+        if isinstance(found, PatternTable):
+            return found
+        if found is not None:
+            spoilt = True
+            warnings.warn(str(found), RuntimeWarning, stacklevel=2)
     if spoilt or (puzzle.width, puzzle.height) != (4, 4) or seconds < PATIENCE:
         return None
     try:
@@ -181,6 +175,26 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
     except TableError as error:  # a folder that cannot be written is no reason not to solve
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
         return None
+
+
+def _find(table: Table) -> PatternTable | TableError | None:
+    """The table, why it cannot be used, or None where there is none. Each version of a file is checked once."""
+    path = path_of(table)
+    try:
+        if path in _open and _open[path][0] == _version(os.stat(path)):
+            return _open[path][1]
+        with path.open("rb") as file:
+            _open[path] = _version(os.fstat(file.fileno())), _mapped(table, file)
+    except (FileNotFoundError, NotADirectoryError):
+        _open.pop(path, None)
+        return None
+    except OSError as error:
+        return TableError(f"{path}: {error.strerror}")
+    return _open[path][1]
+
+
+def _version(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_mtime_ns, status.st_size
 
 
 def _header(table: Table, sum_of_entries: int) -> bytes:
