@@ -145,19 +145,20 @@ def _watched(what: str, total: int | None, work: Callable[[Control], None]) -> N
             work(control)
         except BaseException as error:
             failed.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
+    threading.Thread(target=run, daemon=True).start()
     try:
         done = 0
         with progress_bar() as bar:
-            while thread.is_alive():
-                thread.join(WATCH_SECONDS)
+            while not ended.wait(WATCH_SECONDS):
                 done = max(done, control.expanded)  # the spot checks count from 0 again
                 bar.show(what, done, total)
     except BaseException:
         control.cancel()
-        thread.join()
+        ended.wait()
         raise
     if failed:
         raise failed[0]

@@ -493,3 +493,20 @@ class TestTables:
         assert run(["tables", "remove", "3x3-8"]).exit_code == 2
         assert run(["tables", "build", "3x3-9"]).exit_code == 2
         assert [path.name for path in tmp_path.glob("*.pdb")] == ["2x3-5.pdb"]
+
+    def test_interrupting_a_build_leaves_nothing_behind(self, tmp_path: Path) -> None:
+        environment = {**os.environ, "UNJAM_TABLES": str(tmp_path)}
+        program = pexpect.spawn(
+            sys.executable,
+            ["-m", "cli", "tables", "build", "4x4-7-8"],
+            env=environment,
+            encoding="utf-8",
+            dimensions=(24, 200),
+            timeout=30,
+        )
+        program.expect("[1-9][0-9,]*/1,565,040,960")
+        program.sendintr()
+        program.expect(pexpect.EOF)
+        program.close()
+        assert program.exitstatus == 130
+        assert [path.name for path in tmp_path.iterdir()] == ["4x4-7-8.lock"]

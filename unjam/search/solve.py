@@ -135,25 +135,27 @@ def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float
 def _search_interruptibly(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method) -> Solution:
     """Search in a thread, since a signal reaches Python only between two of its own instructions."""
     control = Control()
-    ended: list[Solution | BaseException] = []
+    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
+    answer: list[Solution | BaseException] = []
 
     def run() -> None:
         try:
-            ended.append(_search(puzzle, metric, budget, method, control))
+            answer.append(_search(puzzle, metric, budget, method, control))
         except BaseException as error:
-            ended.append(error)
+            answer.append(error)
+        finally:
+            ended.set()
 
-    thread = threading.Thread(target=run, name="unjam-search", daemon=True)
-    thread.start()
+    threading.Thread(target=run, name="unjam-search", daemon=True).start()
     try:
-        thread.join()
+        ended.wait()
     except BaseException:
         control.cancel()
-        thread.join()
+        ended.wait()
         raise
-    if isinstance(ended[0], BaseException):
-        raise ended[0]
-    return ended[0]
+    if isinstance(answer[0], BaseException):
+        raise answer[0]
+    return answer[0]
 
 
 def _solution(result: Result, metric: Metric, method: Method) -> Solution:
