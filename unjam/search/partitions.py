@@ -11,7 +11,8 @@ from unjam import _kernels
 from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
 
-# For a blank that belongs in the upper left corner, the best first. A grid says what suits its size better than strips.
+# For a blank that belongs in the upper left corner, the best first. A grid, its shorter side lying, says what suits its
+# size better than strips.
 PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (2, 2): {"3": None},
     (2, 3): {"5": None},
@@ -23,8 +24,8 @@ PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (3, 5): {"7-7": None, "6-6-2": None},
     (3, 6): {"7-7-3": None, "6-6-5": None},
     (4, 4): {"7-8": ".AAA/AAAA/BBBB/BBBB", "6-6-3": ".BBA/BBAA/BBAA/CCCA"},
-    (4, 5): {"7-6-6": None, "5-5-5-4": None},
-    (4, 6): {"6-6-6-5": None},
+    (4, 5): {"7-6-6": ".AAA/AAAA/BBCC/BBCC/BBCC", "5-5-5-4": None},
+    (4, 6): {"6-6-6-5": ".DAA/DDAA/DDAA/BBCC/BBCC/BBCC"},
     (5, 5): {"6-6-6-6": ".AABB/AAABB/CCABB/CCDDD/CCDDD"},
 }
 SUFFIX = ".pdb"
@@ -56,7 +57,10 @@ class Table:
     @cached_property
     def patterns(self) -> tuple[tuple[int, ...], ...]:
         grid = PARTITIONS[_lines(self.width, self.height)][self.sizes]
-        letters = self._strips() if grid is None else list(grid.replace("/", ""))
+        rows = [] if grid is None else grid.split("/")
+        if self.width > self.height:
+            rows = ["".join(column) for column in zip(*rows, strict=True)]
+        letters = list("".join(rows)) or self._strips()
         cells = range(self.width * self.height)
         for cell, after in pairwise(self._way_of_the_blank()):
             letters[cell], letters[after] = letters[after], letters[cell]
