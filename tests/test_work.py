@@ -28,7 +28,7 @@ from unjam.work import drain, work
 BUDGET = Budget(seconds=60, bytes=10**9)
 
 
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
+def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"
@@ -71,7 +71,7 @@ def test_stopping_ends_running_searches_and_keeps_what_is_done(engine: Engine, d
         return bool(asked)
 
     drain(database_url, batch.batch_id, 2, stop=stop)
-    assert time.monotonic() - asked[0] < 2
+    assert time.monotonic() - asked[0] < 10
     now = batches.status(engine, batch.batch_id)
     assert (now.state, now.done, now.running_chunks) == ("running", 10, 0)
     assert now.waiting_chunks > 0
@@ -178,8 +178,8 @@ def test_an_answer_that_does_not_replay_is_a_failure(engine: Engine, monkeypatch
 
 
 def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unjam.work, "get_settings", lambda: Settings(lease_seconds=1.5))
-    batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=4))
+    monkeypatch.setattr(unjam.work, "get_settings", lambda: Settings(lease_seconds=4))
+    batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=7))
     thread = threading.Thread(target=work, args=(engine, None), kwargs={"worker": "here"})
     thread.start()
     lost = 0

@@ -76,7 +76,7 @@ def service(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[Servi
         yield Service(stack, database_url, redis_url, tmp_path)
 
 
-def wait_until(true: Callable[[], bool], why: object = "waited in vain", seconds: float = 40) -> None:
+def wait_until(true: Callable[[], bool], why: object = "waited in vain", seconds: float = 90) -> None:
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, why
@@ -138,7 +138,7 @@ def test_a_killed_pool_process_costs_no_lease_time(engine: Engine, service: Serv
     service.environment["UNJAM_LEASE_SECONDS"] = "300"
     service.worker("one")
     service.start("reconciler", "cli", "reconcile")
-    batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=3, bytes=10**9))
+    batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=8, bytes=10**9))
     service.announce(batch)
     wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 1)
     with engine.connect() as connection:
@@ -173,7 +173,7 @@ def test_cancelling_reaches_a_running_search(engine: Engine, service: Service) -
     service.announce(batch)
     wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 1)
     batches.cancel(engine, batch.batch_id)
-    wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 0, seconds=3)
+    wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 0, seconds=15)
     assert batches.status(engine, batch.batch_id).outcomes == {}
 
 
@@ -183,7 +183,7 @@ def test_a_worker_that_is_told_to_stop_hands_its_chunk_back(engine: Engine, serv
     service.announce(batch)
     wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 1)
     worker.send_signal(signal.SIGTERM)
-    assert worker.wait(10) == 0
+    assert worker.wait(30) == 0
     now = batches.status(engine, batch.batch_id)
     assert (now.waiting_chunks, now.running_chunks, now.outcomes) == (1, 0, {})
     assert service.broker.llen("bulk") == 1, "the chunk is announced again"
