@@ -1,4 +1,4 @@
-// A* with a consistent heuristic over any space of states (bfs.hpp says what a Space is).
+// A* with an admissible heuristic over any space of states (bfs.hpp says what a Space is).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace unjam {
 
 // Nodes wait in one stack for each f = g + h; the lowest f goes first, and of equals the newest, which is nearest to a
-// goal. The heuristic is consistent, so a state is expanded once, by a shortest way to it.
+// goal. A state is expanded again when a shorter way to it is found later, which no consistent heuristic lets happen.
 template <class Space>
 class AStar {
  public:
@@ -104,6 +104,7 @@ class AStar {
       if (node.moves <= moves) return nullptr;
       node.moves = moves;
       node.parent = parent;
+      node.expanded = 0;
     }
     const std::size_t f = std::max<std::size_t>(f_, moves + space_.heuristic(key));
     while (open_.size() <= f) open_.emplace_back(meter_);

@@ -28,7 +28,7 @@ class PatternTable {
     const std::uint8_t* entries;
   };
 
-  PatternTable(int width, int height, int blank_goal, const std::vector<std::vector<int>>& patterns,
+  PatternTable(int width, int height, int blank_goal, const std::vector<std::vector<int>>& patterns, bool compressed,
                const std::uint8_t* entries, std::uint64_t size)
       : width_(width), height_(height), blank_goal_(blank_goal) {
     const auto require = [](bool holds, const char* otherwise) {
@@ -43,7 +43,7 @@ class PatternTable {
         if (other.space->tiles() == static_cast<int>(tiles.size())) pattern.space = other.space;
       }
       if (!pattern.space) {
-        pattern.space = std::make_shared<PatternSpace>(width, height, static_cast<int>(tiles.size()));
+        pattern.space = std::make_shared<PatternSpace>(width, height, static_cast<int>(tiles.size()), compressed);
       }
       pattern.entries = entries + used;
       used += pattern.space->entries();
@@ -136,7 +136,7 @@ class PatternSum {
       for (int pattern = 0; pattern < patterns_; ++pattern) {
         const auto& [space, entries] = tables_[pattern];
         ranks[pattern] = space->rank(labels[pattern]);
-        steps[pattern] = entries[space->block(masks[pattern], blank) + ranks[pattern]];
+        steps[pattern] = entries[space->first_entry(space->block(masks[pattern], blank)) + ranks[pattern]];
         value[view] += steps[pattern];
       }
     }
@@ -183,10 +183,10 @@ class PatternSum {
     const Mask before = view.masks[pattern], after = before ^ Mask{1} << from ^ Mask{1} << to;
     Rank rank = view.ranks[pattern];
     if constexpr (Vertical) {
-      rank = space->turned(rank, std::popcount(before & ((Mask{1} << from) - 1)),
-                           std::popcount(after & ((Mask{1} << to) - 1)));
+      rank = space->turned(std::popcount(before & ((Mask{1} << from) - 1)),
+                           std::popcount(after & ((Mask{1} << to) - 1)))[rank];
     }
-    const std::uint8_t* entry = entries + space->block(after, from) + rank;
+    const std::uint8_t* entry = entries + space->first_entry(space->block(after, from)) + rank;
     __builtin_prefetch(entry);
     return {entry, after, rank, pattern, 0};
   }

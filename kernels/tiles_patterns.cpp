@@ -12,6 +12,7 @@
 
 #include "bindings.hpp"
 #include "control.hpp"
+#include "tiles_pattern_search.hpp"
 #include "tiles_pattern_sum.hpp"
 #include "tiles_patterns.hpp"
 
@@ -42,24 +43,24 @@ static void check_pattern(int width, int height, int blank_goal, const std::vect
   }
 }
 
-static std::uint64_t pattern_entries(int width, int height, int tiles) {
+static std::uint64_t pattern_entries(int width, int height, int tiles, bool compressed) {
   check_size(width, height, tiles);
   nb::gil_scoped_release released;
-  return PatternSpace(width, height, tiles).entries();
+  return PatternSpace(width, height, tiles, compressed).entries();
 }
 
 static std::string build_pattern(int width, int height, int blank_goal, const std::vector<int>& tiles,
-                                 const Bytes& entries, const Limits& limits, Control& control) {
+                                 bool compressed, const Bytes& entries, const Limits& limits, Control& control) {
   check_pattern(width, height, blank_goal, tiles);
   nb::gil_scoped_release released;
   try {
-    const PatternSpace space(width, height, static_cast<int>(tiles.size()));
+    const PatternSpace space(width, height, static_cast<int>(tiles.size()), compressed);
     require(entries.size() == space.entries(), "the table has another size");
     Mask goal = 0;
     for (const int tile : tiles) goal |= Mask{1} << tile;
     Meter meter(limits, control);
     meter.expanded = control.expanded;
-    const char* reason = space.fill(goal, blank_goal, entries.data(), meter);
+    const char* reason = PatternSearch(space, entries.data(), meter).run(goal, blank_goal);
     return reason ? reason : "";
   } catch (const std::bad_alloc&) {
     return "bytes";
@@ -74,9 +75,10 @@ static std::uint64_t checksum_of(const ConstBytes& bytes) {
 // Keeps the bytes alive.
 class KeptTable : public PatternTable {
  public:
-  KeptTable(int width, int height, int blank_goal, const std::vector<std::vector<int>>& patterns, ConstBytes entries)
-      : PatternTable(width, height, blank_goal, checked(width, height, blank_goal, patterns), entries.data(),
-                     entries.size()),
+  KeptTable(int width, int height, int blank_goal, const std::vector<std::vector<int>>& patterns, bool compressed,
+            ConstBytes entries)
+      : PatternTable(width, height, blank_goal, checked(width, height, blank_goal, patterns), compressed,
+                     entries.data(), entries.size()),
         entries_(std::move(entries)) {}
 
  private:
@@ -94,14 +96,15 @@ class KeptTable : public PatternTable {
 namespace unjam {
 
 void bind_tiles_patterns(nb::module_& module) {
-  module.def("pattern_entries", &tiles::pattern_entries, nb::arg("width"), nb::arg("height"), nb::arg("tiles"));
+  module.def("pattern_entries", &tiles::pattern_entries, nb::arg("width"), nb::arg("height"), nb::arg("tiles"),
+             nb::arg("compressed"));
   module.def("build_pattern", &tiles::build_pattern, nb::arg("width"), nb::arg("height"), nb::arg("blank_goal"),
-             nb::arg("tiles"), nb::arg("entries"), nb::arg("limits"), nb::arg("control"));
+             nb::arg("tiles"), nb::arg("compressed"), nb::arg("entries"), nb::arg("limits"), nb::arg("control"));
   module.def("checksum", &tiles::checksum_of, nb::arg("bytes"));
   nb::class_<tiles::PatternTable>(module, "PatternTableBase");
   nb::class_<tiles::KeptTable, tiles::PatternTable>(module, "PatternTable")
-      .def(nb::init<int, int, int, const std::vector<std::vector<int>>&, tiles::ConstBytes>(), nb::arg("width"),
-           nb::arg("height"), nb::arg("blank_goal"), nb::arg("patterns"), nb::arg("entries"));
+      .def(nb::init<int, int, int, const std::vector<std::vector<int>>&, bool, tiles::ConstBytes>(), nb::arg("width"),
+           nb::arg("height"), nb::arg("blank_goal"), nb::arg("patterns"), nb::arg("compressed"), nb::arg("entries"));
 }
 
 }  // namespace unjam

@@ -8,25 +8,21 @@
 //   . 2 . .   corner: this is one mask with two regions, and
 //   3 . . .   2 * 3! entries
 //
-// The entries of a mask and a region are one block, in the order of the permutations' ranks. A step of a tile leads from
-// the whole of one block to another, and every permutation goes the same way: the breadth-first search that fills the
-// table streams through blocks and need not rank a state.
+// The entries of a mask and a region are one block, in the order of the permutations' ranks. A compressed table has one
+// block for each mask, with the least of its regions: it is smaller, and its bound is lower and no longer consistent.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
+#include <utility>
 #include <vector>
-
-#include "control.hpp"
 
 namespace unjam::tiles {
 
 inline constexpr int kMaxPatternCells = 25;
 inline constexpr int kMaxPatternTiles = 8;  // 8! fits the 16 bits of a rank
-inline constexpr std::uint8_t kUnreached = 255;
 
 using Mask = std::uint32_t;  // of cells
 using Rank = std::uint16_t;  // of the order in which the tiles of a pattern lie
@@ -35,7 +31,7 @@ using Rank = std::uint16_t;  // of the order in which the tiles of a pattern lie
 class PatternSpace {
  public:
   PatternSpace(const PatternSpace&) = delete;
-  PatternSpace(int width, int height, int tiles)
+  PatternSpace(int width, int height, int tiles, bool compressed)
       : width_(width),
         cells_(width * height),
         tiles_(tiles),
@@ -43,24 +39,28 @@ class PatternSpace {
         high_cells_(cells_ - low_cells_) {
     for (int i = 2; i <= tiles; ++i) permutations_ *= static_cast<std::uint32_t>(i);
     number_masks();
-    divide_masks();
+    compressed ? merge_regions() : divide_masks();
     compose_turns();
   }
 
-  int tiles() const { return tiles_; }
+  int width() const { return width_; }
   int cells() const { return cells_; }
-  std::uint32_t masks() const { return static_cast<std::uint32_t>(masks_.size()); }
+  int tiles() const { return tiles_; }
+  const std::vector<Mask>& masks() const { return masks_; }
   std::uint32_t permutations() const { return permutations_; }
+  std::uint32_t blocks() const { return blocks_; }
   std::uint64_t entries() const { return std::uint64_t{blocks_} * permutations_; }
 
-  // The first entry of the block of these occupied cells with the blank at this cell.
-  std::uint64_t block(Mask mask, int blank) const {
+  // The block of these occupied cells with the blank at this cell.
+  std::uint32_t block(Mask mask, int blank) const {
     const Division& division = divisions_[index(mask)];
-    return std::uint64_t{division.first_block + division.region[blank]} * permutations_;
+    return division.first_block + division.region[blank];
   }
+  std::uint64_t first_entry(std::uint32_t block) const { return std::uint64_t{block} * permutations_; }
 
-  // The rank after the tile in place `before` (in the order of the cells) has come to place `after`.
-  Rank turned(Rank rank, int before, int after) const { return turn(before, after)[rank]; }
+  // All ranks after the tile in place `before` (in the order of the cells) has come to place `after`, which is less than
+  // a row apart.
+  const Rank* turned(int before, int after) const { return turn_[before * kMaxPatternTiles + after]; }
 
   // Of labels from 0 on, in the order of their cells.
   Rank rank(const std::vector<int>& labels) const {
@@ -73,21 +73,11 @@ class PatternSpace {
     return static_cast<Rank>(rank);
   }
 
-  // Breadth-first from the goal over all entries; the reason when the meter says stop.
-  const char* fill(Mask goal, int blank, std::uint8_t* entries, Meter& meter) const {
-    const std::uint64_t bytes = std::uint64_t{blocks_} * (sizeof(std::uint32_t) + 2) + permutations_ * sizeof(Rank);
-    if (!meter.take(bytes)) return "bytes";
-    const char* reason = search(goal, blank, entries, meter);
-    if (!reason) meter.poll(0);  // publishes the last count
-    meter.give_back(bytes);
-    return reason;
-  }
-
  private:
   // Of the free cells into regions. A cache line holds two.
   struct alignas(32) Division {
-    std::uint32_t first_block;
-    std::array<std::uint8_t, 28> region;
+    std::uint32_t first_block = 0;
+    std::array<std::uint8_t, 28> region{};
   };
 
   // Masks are numbered by the combinatorial number system, in the order of their values: the sum of (cell choose i) over
@@ -125,12 +115,17 @@ class PatternSpace {
     }
   }
 
+  void merge_regions() {
+    divisions_.resize(masks_.size());
+    for (Division& division : divisions_) division.first_block = blocks_++;
+  }
+
   void divide_masks() {
     Mask first_column = 0;
     for (int cell = 0; cell < cells(); cell += width_) first_column |= Mask{1} << cell;
     const Mask last_column = first_column << (width_ - 1);
     divisions_.resize(masks_.size());
-    for (std::uint32_t i = 0; i < masks(); ++i) {
+    for (std::size_t i = 0; i < masks_.size(); ++i) {
       Division& division = divisions_[i];
       division.first_block = blocks_;
       Mask free = ~masks_[i] & ((Mask{1} << cells()) - 1);
@@ -175,78 +170,13 @@ class PatternSpace {
   }
   Rank* turn(int before, int after) const { return turn_[before * kMaxPatternTiles + after]; }
 
-  const char* search(Mask goal, int blank, std::uint8_t* entries, Meter& meter) const {
-    std::vector<std::uint32_t> mask_of;
-    mask_of.reserve(blocks_);
-    for (std::uint32_t i = 0; i < masks(); ++i) {
-      mask_of.resize(i + 1 < masks() ? divisions_[i + 1].first_block : blocks_, i);
-    }
-    std::vector<std::uint8_t> active(blocks_), next_active(blocks_);
-    std::vector<Rank> found(permutations_ + 1);
-    std::fill_n(entries, this->entries(), kUnreached);
-    const std::uint64_t home = block(goal, blank);
-    entries[home] = 0;  // the labels of the tiles are in the order of their goals
-    active[home / permutations_] = 1;
-    for (std::uint8_t depth = 0; depth < kUnreached - 1; ++depth) {
-      bool any = false;
-      for (std::uint32_t block = 0; block < blocks_; ++block) {
-        if (!active[block]) continue;
-        active[block] = 0;
-        const std::uint8_t* from = entries + std::uint64_t{block} * permutations_;
-        std::uint32_t count = 0;
-        for (std::uint32_t rank = 0; rank < permutations_; ++rank) {
-          found[count] = static_cast<Rank>(rank);
-          count += from[rank] == depth;
-        }
-        if (count == 0) continue;
-        any = true;
-        meter.expanded += count;
-        expand(mask_of[block], block, depth, found.data(), count, entries, next_active);
-        if (meter.due()) {
-          if (const char* reason = meter.poll(depth)) return reason;
-        }
-      }
-      if (!any) return nullptr;
-      active.swap(next_active);
-    }
-    return nullptr;
-  }
-
-  // The tiles beside a free cell of the region step into it, and leave the blank behind.
-  void expand(std::uint32_t index, std::uint32_t block, std::uint8_t depth, const Rank* found, std::uint32_t count,
-              std::uint8_t* entries, std::vector<std::uint8_t>& next_active) const {
-    const Mask mask = masks_[index];
-    const Division& division = divisions_[index];
-    for (int to = 0; to < cells(); ++to) {
-      if (mask >> to & 1 || division.first_block + division.region[to] != block) continue;
-      const int column = to % width_;
-      for (const int from : {to - width_, column > 0 ? to - 1 : -1, column < width_ - 1 ? to + 1 : -1, to + width_}) {
-        if (from < 0 || from >= cells() || !(mask >> from & 1)) continue;
-        const Mask stepped = mask ^ Mask{1} << from ^ Mask{1} << to;
-        const std::uint64_t first = this->block(stepped, from);
-        const int before = std::popcount(mask & ((Mask{1} << from) - 1));
-        const int after = std::popcount(stepped & ((Mask{1} << to) - 1));
-        const Rank* turned = turn(before, after);
-        std::uint8_t* reached = entries + first;
-        std::uint32_t added = 0;
-        for (std::uint32_t i = 0; i < count; ++i) {
-          std::uint8_t& steps = reached[turned[found[i]]];
-          const bool is_new = steps == kUnreached;
-          added += is_new;
-          steps = is_new ? static_cast<std::uint8_t>(depth + 1) : steps;
-        }
-        if (added) next_active[first / permutations_] = 1;
-      }
-    }
-  }
-
   int width_, cells_, tiles_, low_cells_, high_cells_;
   std::uint32_t permutations_ = 1, blocks_ = 0;
   std::vector<std::uint32_t> low_, high_;
   std::vector<Mask> masks_;
   std::vector<Division> divisions_;
   std::vector<Rank> turns_;
-  std::array<Rank*, kMaxPatternTiles * kMaxPatternTiles> turn_{};  // [place before][place after], less than a row apart
+  std::array<Rank*, kMaxPatternTiles * kMaxPatternTiles> turn_{};  // [place before][place after]
 };
 
 }  // namespace unjam::tiles

@@ -48,14 +48,20 @@ class PatternTable:
 
     ``blank_goal`` is the cell of the blank's goal mirrored into the upper left quarter. ``patterns`` are disjoint, at
     most 4 of at most 8 tiles, and hold every tile; a tile is called by its goal cell, mirrored alike. ``entries`` has
-    ``pattern_entries`` bytes for each pattern.
+    ``pattern_entries`` bytes for each pattern. An entry of a compressed table is the least of the blank's regions.
     """
 
     def __init__(
-        self, width: int, height: int, blank_goal: int, patterns: Sequence[Sequence[int]], entries: memoryview
+        self,
+        width: int,
+        height: int,
+        blank_goal: int,
+        patterns: Sequence[Sequence[int]],
+        compressed: bool,
+        entries: memoryview,
     ) -> None: ...
 
-def pattern_entries(width: int, height: int, tiles: int) -> int: ...
+def pattern_entries(width: int, height: int, tiles: int, compressed: bool) -> int: ...
 
 # Fills the entries of one pattern. The reason why it stopped, "seconds", "nodes", "bytes" or "cancelled", or "".
 # control.expanded counts the entries that are done.
@@ -64,6 +70,7 @@ def build_pattern(
     height: int,
     blank_goal: int,
     tiles: Sequence[int],
+    compressed: bool,
     entries: memoryview,
     limits: Limits,
     control: Control,

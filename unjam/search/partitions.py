@@ -11,6 +11,8 @@ from unjam import _kernels
 from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
 
+COMPRESSED = "-compressed"
+
 # For a blank that belongs in the upper left corner, the best first. A grid, its shorter side lying, says what suits its
 # size better than strips.
 PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
@@ -23,13 +25,17 @@ PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (3, 4): {"8-3": None, "6-5": None},
     (3, 5): {"7-7": None, "6-6-2": None},
     (3, 6): {"7-7-3": None, "6-6-5": None},
-    (4, 4): {"7-8": ".AAA/AAAA/BBBB/BBBB", "6-6-3": ".BBA/BBAA/BBAA/CCCA"},
+    (4, 4): {
+        "7-8": ".AAA/AAAA/BBBB/BBBB",
+        "7-8-compressed": ".AAA/AAAA/BBBB/BBBB",
+        "6-6-3": ".BBA/BBAA/BBAA/CCCA",
+    },
     (4, 5): {"7-6-6": ".AAA/AAAA/BBCC/BBCC/BBCC", "5-5-5-4": None},
     (4, 6): {"6-6-6-5": ".DAA/DDAA/DDAA/BBCC/BBCC/BBCC"},
     (5, 5): {"6-6-6-6": ".AABB/AAABB/CCABB/CCDDD/CCDDD"},
 }
 SUFFIX = ".pdb"
-NAME = re.compile(r"(\d)x(\d)-(\d(?:-\d)*)(?:-blank-(\d+))?")
+NAME = re.compile(rf"(\d)x(\d)-(\d(?:-\d)*(?:{COMPRESSED})?)(?:-blank-(\d+))?")
 
 
 @dataclass(frozen=True)
@@ -38,25 +44,31 @@ class Table:
 
     ``blank`` is the cell where the blank belongs, mirrored into the upper left quarter. Tiles are called by the cells
     where they belong, mirrored alike, so one table serves every goal layout with the blank in such a place.
+    ``partition`` is how many tiles each pattern has, as in ``6-6-3``, and whether the table is compressed.
     """
 
     width: int
     height: int
     blank: int
-    sizes: str
+    partition: str
 
     @property
     def name(self) -> str:
         where = f"-blank-{self.blank}" if self.blank else ""
-        return f"{self.width}x{self.height}-{self.sizes}{where}"
+        return f"{self.width}x{self.height}-{self.partition}{where}"
 
     @cached_property
     def file(self) -> str:
         return f"{self.name}{SUFFIX}"
 
+    @property
+    def compressed(self) -> bool:
+        """Whether an entry is the least of all regions that the blank may be in."""
+        return self.partition.endswith(COMPRESSED)
+
     @cached_property
     def patterns(self) -> tuple[tuple[int, ...], ...]:
-        grid = PARTITIONS[_lines(self.width, self.height)][self.sizes]
+        grid = PARTITIONS[_lines(self.width, self.height)][self.partition]
         rows = [] if grid is None else grid.split("/")
         if self.width > self.height:
             rows = ["".join(column) for column in zip(*rows, strict=True)]
@@ -69,7 +81,7 @@ class Table:
     @cached_property
     def entries(self) -> tuple[int, ...]:
         """The bytes of each pattern."""
-        return tuple(_entries(self.width, self.height, len(pattern)) for pattern in self.patterns)
+        return tuple(_entries(self.width, self.height, len(pattern), self.compressed) for pattern in self.patterns)
 
     def _strips(self) -> list[str]:
         """Cut off one pattern after the other along the longer side."""
@@ -77,7 +89,7 @@ class Table:
         cells = range(self.width * self.height)
         order = sorted(cells, key=lambda cell: (cell % self.width, cell) if wide else (cell, 0))
         letters = ["."] * len(order)
-        ends = [0, *accumulate(map(int, self.sizes.split("-")))]
+        ends = [0, *accumulate(map(int, self.partition.split("-")))]
         for letter, (first, end) in zip("ABCD", pairwise(ends), strict=False):
             for cell in order[1:][first:end]:
                 letters[cell] = letter
@@ -100,16 +112,16 @@ def _tables_for(width: int, height: int, blank: int) -> tuple[Table, ...]:
     row, column = divmod(blank, width)
     row, column = min(row, height - 1 - row), min(column, width - 1 - column)
     partitions = PARTITIONS.get(_lines(width, height), {})
-    return tuple(Table(width, height, row * width + column, sizes) for sizes in partitions)
+    return tuple(Table(width, height, row * width + column, partition) for partition in partitions)
 
 
 def all_tables() -> list[Table]:
     """Of boards whose blank belongs in a corner."""
     return [
-        Table(width, height, 0, sizes)
+        Table(width, height, 0, partition)
         for lines, partitions in PARTITIONS.items()
         for width, height in sorted({lines, lines[::-1]})
-        for sizes in partitions
+        for partition in partitions
     ]
 
 
@@ -130,5 +142,5 @@ def _lines(width: int, height: int) -> tuple[int, int]:
 
 
 @cache
-def _entries(width: int, height: int, tiles: int) -> int:
-    return _kernels.pattern_entries(width, height, tiles)
+def _entries(width: int, height: int, tiles: int, compressed: bool) -> int:
+    return _kernels.pattern_entries(width, height, tiles, compressed)

@@ -224,7 +224,7 @@ def _mapped(table: Table, file: BinaryIO) -> PatternTable | TableError:
     entries = memoryview(mapped)[HEADER:]
     if header != _header(table, checksum(entries)):
         return TableError(f"{file.name} is corrupted, or of another version; {again}")
-    return PatternTable(table.width, table.height, table.blank, table.patterns, entries)
+    return PatternTable(table.width, table.height, table.blank, table.patterns, table.compressed, entries)
 
 
 def _write(table: Table, file: BinaryIO, control: Control, end: float) -> None:
@@ -232,7 +232,9 @@ def _write(table: Table, file: BinaryIO, control: Control, end: float) -> None:
     for pattern, size in zip(table.patterns, table.entries, strict=True):
         limits = Limits(end - time.monotonic(), NO_LIMIT, NO_LIMIT)
         with _memory(size) as entries:
-            reason = build_pattern(table.width, table.height, table.blank, pattern, entries, limits, control)
+            reason = build_pattern(
+                table.width, table.height, table.blank, pattern, table.compressed, entries, limits, control
+            )
             if reason == "bytes":
                 raise MemoryError
             if reason:
