@@ -15,6 +15,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Column
 from rich.text import Text
 
 from cli.options import is_terminal
@@ -34,8 +35,8 @@ class Bar:
 
 class _Count(ProgressColumn):
     def render(self, task: Task) -> Text:
-        total = "" if task.total is None else f"/{task.total:,.0f}"
-        return Text(f"{task.completed:,.0f}{total}", style="progress.download")
+        total = "" if task.total is None else f"/{_short(task.total)}"
+        return Text(f"{_short(task.completed)}{total}", style="progress.download")
 
 
 class _Remaining(TimeRemainingColumn):
@@ -45,7 +46,17 @@ class _Remaining(TimeRemainingColumn):
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text("" if task.speed is None else f"{task.speed:,.1f}/s", style="progress.data.speed")
+        if task.speed is None:
+            return Text("")
+        speed = f"{task.speed:,.1f}" if task.speed < 1000 else _short(task.speed)
+        return Text(f"{speed}/s", style="progress.data.speed")
+
+
+def _short(number: float) -> str:
+    for unit, size in (("G", 1e9), ("M", 1e6)):
+        if number >= size:
+            return f"{number / size:.2f} {unit}"
+    return f"{number:,.0f}"
 
 
 @contextmanager
@@ -53,13 +64,16 @@ def progress_bar() -> Iterator[Bar]:
     if not is_terminal():
         yield Bar(None)
         return
+    whole = Column(no_wrap=True)  # a narrow terminal shortens the bar, not the figures
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        _Count(),
-        _Rate(),
-        TimeElapsedColumn(),
-        _Remaining(),
+        BarColumn(bar_width=None),
+        _Count(whole),
+        _Rate(whole),
+        TimeElapsedColumn(whole),
+        _Remaining(table_column=whole),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=10) as progress:
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, expand=True
+    ) as progress:
         yield Bar(progress)
