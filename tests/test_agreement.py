@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import unjam
 from tests.boards import RANDOM_BOARDS
+from tests.test_kernel_tiles import distances
 from unjam.puzzles import FAMILIES, from_canonical
 from unjam.puzzles.grid import symmetries
 from unjam.search import reference
@@ -34,6 +35,31 @@ def test_kernel_second_algorithm_and_reference_agree(family: str, metric: str, s
         assert (answer.outcome, answer.length) == (expected.outcome, expected.length), answer.algorithm
         unjam.verify(puzzle, answer)
     unjam.verify(puzzle, expected)
+
+
+@pytest.mark.parametrize("metric", FAMILIES["tiles"].metrics)
+@pytest.mark.parametrize(("width", "height"), [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3)])
+def test_tiles_take_what_a_map_of_all_boards_says(width: int, height: int, metric: str) -> None:
+    """10,080 random goals and boards in all, half of them unsolvable; one search each, drawn from all there are."""
+    random = Random(f"{width}x{height} {metric}")
+    cells = width * height
+    searches = [("bfs", None), ("idastar", "pdb"), ("astar", "pdb")] if metric == "step" else [("bfs", None)]
+    heuristics = ("manhattan", "walking-distance") + (("linear-conflict",) if metric == "step" else ())
+    searches += [(algorithm, heuristic) for algorithm in ("idastar", "astar") for heuristic in heuristics]
+    for blank in random.sample(range(cells), 4):
+        depths = distances(width, height, blank, metric)
+        for _ in range(210):
+            goal = random.sample(range(1, cells), cells - 1)
+            goal.insert(blank, 0)
+            board = random.sample(goal, cells)
+            rows = [[numbers[i : i + width] for i in range(0, cells, width)] for numbers in (board, goal)]
+            puzzle = unjam.parse("tiles", rows[0], goal=rows[1])
+            algorithm, heuristic = random.choice(searches)
+            answer = unjam.solve(puzzle, metric, algorithm=algorithm, heuristic=heuristic)
+            length = depths.get(tuple(map(goal.index, board)))
+            outcome = unjam.Outcome.UNSOLVABLE if length is None else unjam.Outcome.OPTIMAL
+            assert (answer.outcome, answer.length) == (outcome, length), (puzzle, algorithm, heuristic)
+            unjam.verify(puzzle, answer)
 
 
 @pytest.mark.parametrize("metric", FAMILIES["klotski"].metrics)
