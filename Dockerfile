@@ -14,7 +14,8 @@ COPY worker worker
 RUN python -m venv /opt/unjam && /opt/unjam/bin/pip install --no-cache-dir ".[flower]"
 
 FROM python:3.11-slim-bookworm
-RUN useradd --create-home --uid 10001 unjam
+RUN useradd --create-home --uid 10001 unjam \
+    && install --directory --owner=unjam /var/lib/unjam/tables
 COPY --from=build /opt/unjam /opt/unjam
 ENV PATH=/opt/unjam/bin:$PATH \
     PYTHONUNBUFFERED=1 \

@@ -102,6 +102,16 @@ def test_the_image_has_no_compiler_and_no_root() -> None:
     assert "HEALTHCHECK" in last
 
 
+def test_workers_share_a_folder_of_tables_that_their_user_may_write() -> None:
+    worker = SERVICES["worker"]
+    folder = worker["environment"]["UNJAM_TABLES"]
+    assert f"tables:{folder}" in worker["volumes"]
+    assert compose()["volumes"].keys() == {"postgres", "tables"}
+    user = re.search(r"^USER (\w+)$", DOCKERFILE, re.MULTILINE)
+    assert user
+    assert f"install --directory --owner={user[1]} {folder}" in DOCKERFILE  # a new volume takes its owner over
+
+
 def test_the_image_is_built_from_files_that_exist_and_are_not_ignored() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied = {
@@ -128,6 +138,7 @@ class Machine:
         self.words = {
             f"postgresql://unjam:{PASSWORD}@postgres:5432/unjam": database_url,
             "redis://redis:6379/0": f"redis://127.0.0.1:{self.ports['redis']}/0",
+            "/var/lib/unjam/tables": str(folder / "tables"),
             "8731": str(self.ports["api"]),
             "0.0.0.0": "127.0.0.1",
             "--address=0.0.0.0": "--address=127.0.0.1",
@@ -207,10 +218,11 @@ def test_every_service_runs_its_own_command(tmp_path: Path) -> None:
         with machine.up("redis"), machine.up(*OURS) as processes:
             base = f"http://127.0.0.1:{machine.ports['api']}"
             assert httpx.get(f"{base}/readyz").json()["checks"] == {"postgres": "ok", "redis": "ok"}
-            level = {"family": "tiles", "board": "1 2 3/4 0 6/7 5 8", "wait": 30}
+            level = {"family": "tiles", "board": "1 2 3 4/5 6 7 8/9 0 10 12/13 14 11 15", "wait": 30}
             solved = httpx.post(f"{base}/v1/solve", json=level, timeout=60)
             assert solved.status_code == 200, machine.log("worker")
-            assert solved.json()["result"]["length"] == 2
+            assert solved.json()["result"]["length"] == 3
+            assert (tmp_path / "tables" / "4x4-6-6-3.pdb").exists()
             for name, process in processes.items():
                 assert process.poll() is None, machine.log(name)
         for name, process in processes.items():
