@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,6 +20,9 @@ from rich.table import Column
 from rich.text import Text
 
 from cli.options import is_terminal
+from unjam._kernels import Control
+
+WATCH_SECONDS = 0.1
 
 
 class Bar:
@@ -77,3 +81,32 @@ def progress_bar() -> Iterator[Bar]:
         *columns, console=Console(stderr=True), transient=True, speed_estimate_period=10, expand=True
     ) as progress:
         yield Bar(progress)
+
+
+def watched(what: str, total: int | None, work: Callable[[Control], object]) -> None:
+    """Do it in a thread, since a signal reaches Python only between two of its own instructions; show how far it is."""
+    control = Control()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work(control)
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            ended.set()
+
+    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        done = 0
+        with progress_bar() as bar:
+            while not ended.wait(WATCH_SECONDS):
+                done = max(done, control.expanded)  # the spot checks count from 0 again
+                bar.show(what, done, total)
+    except BaseException:
+        control.cancel()
+        ended.wait()
+        raise
+    if failed:
+        raise failed[0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,11 +10,9 @@ import rich_click as click
 from cli.output import json_line, write_out
 
 if TYPE_CHECKING:
-    from unjam._kernels import Control
     from unjam.search.partitions import Table
 
 NAMES = click.argument("names", nargs=-1, required=True, metavar="NAME...")
-WATCH_SECONDS = 0.1
 
 
 @click.group()
@@ -43,7 +39,8 @@ def list_tables(everything: bool, as_json: bool) -> None:
     unjam tables list --all
     """
     from unjam.search.partitions import all_tables
-    from unjam.search.tables import folder, path_of, stored
+    from unjam.search.table_files import folder
+    from unjam.search.tables import path_of, stored
 
     built = stored()
     listed = built + [table for table in all_tables() if everything and table not in built]
@@ -86,11 +83,12 @@ def build(names: tuple[str, ...], again: bool) -> None:
     unjam tables build 4x4-7-8
     unjam tables build --again 4x4-6-6-3-blank-5
     """
+    from cli.progress import watched
     from unjam.search import tables as files
 
     for table in _named(names):
         size = sum(table.entries)
-        _watched(f"building {table.name}", size, partial(files.build, table, again=again))
+        watched(f"building {table.name}", size, partial(files.build, table, again=again))
         files.open_table(table)
         click.echo(f"{files.path_of(table)}: {size:,} bytes")
 
@@ -103,11 +101,12 @@ def verify(names: tuple[str, ...]) -> None:
     \b
     unjam tables verify 4x4-6-6-3
     """
+    from cli.progress import watched
     from unjam.search import tables as files
 
     for table in _named(names):
         entries = files.open_table(table)
-        _watched(f"verifying {table.name}", None, partial(files.spot_check, table, entries, boards=200))
+        watched(f"verifying {table.name}", None, partial(files.spot_check, table, entries, boards=200))
         click.echo(f"{table.name} holds")
 
 
@@ -130,35 +129,3 @@ def _named(names: tuple[str, ...]) -> list[Table]:
     from unjam.search.partitions import named
 
     return [named(name) for name in names]
-
-
-def _watched(what: str, total: int | None, work: Callable[[Control], None]) -> None:
-    """Do it in a thread, since a signal reaches Python only between two of its own instructions; show how far it is."""
-    from cli.progress import progress_bar
-    from unjam._kernels import Control
-
-    control = Control()
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            work(control)
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            ended.set()
-
-    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        done = 0
-        with progress_bar() as bar:
-            while not ended.wait(WATCH_SECONDS):
-                done = max(done, control.expanded)  # the spot checks count from 0 again
-                bar.show(what, done, total)
-    except BaseException:
-        control.cancel()
-        ended.wait()
-        raise
-    if failed:
-        raise failed[0]

@@ -14,7 +14,7 @@ import unjam
 from tests.test_kernel_tiles import distances, from_numbers, neighbours
 from unjam import _kernels as kernels
 from unjam.errors import SearchError, TableError
-from unjam.search import tables
+from unjam.search import table_files, tables
 from unjam.search.partitions import PARTITIONS, Table, all_tables, named, tables_for
 
 NO_LIMIT = kernels.Limits(math.inf, 2**64 - 1, 2**64 - 1)
@@ -196,7 +196,9 @@ class TestFiles:
             "longer": whole + b"\0",
             "empty": b"",
             "header": whole.replace(b'"blank"', b'"blink"', 1),
-            "first": whole[: tables.HEADER] + bytes([whole[tables.HEADER] ^ 1]) + whole[tables.HEADER + 1 :],
+            "first": whole[: table_files.HEADER]
+            + bytes([whole[table_files.HEADER] ^ 1])
+            + whole[table_files.HEADER + 1 :],
             "last": whole[:-1] + bytes([whole[-1] ^ 128]),
             "text": b"x" * len(whole),
             "other": tables.path_of(other).read_bytes(),
@@ -213,7 +215,7 @@ class TestFiles:
     def test_a_spoilt_table_is_an_error_where_it_is_forced_and_else_a_warning(self) -> None:
         board = unjam.parse("tiles", "1 2 3 4/5 6 7 8/9 10 11 12/13 0 14 15")
         table = tables_for(board)[0]
-        tables.folder().mkdir()
+        table_files.folder().mkdir()
         tables.path_of(table).write_bytes(b"spoilt")
         with pytest.raises(TableError, match="no pattern database"):
             unjam.solve(board, heuristic="pdb")
@@ -262,9 +264,9 @@ class TestFiles:
     def test_a_build_that_is_cancelled_or_out_of_time_leaves_nothing(self, folder: Path) -> None:
         control = kernels.Control()
         control.cancel()
-        with pytest.raises(tables.Stopped):
+        with pytest.raises(table_files.Stopped):
             tables.build(named("4x4-7-8"), control)
-        with pytest.raises(tables.Stopped):
+        with pytest.raises(table_files.Stopped):
             tables.build(named("4x4-7-8"), kernels.Control(), seconds=0.3)
         assert [path.suffix for path in folder.iterdir()] == [".lock"]
 

@@ -1,57 +1,29 @@
-"""Pattern databases as files: built once, checked, and mapped into every process of the machine that solves with them.
-
-A file starts with a page that says what it holds; the entries of the patterns follow (kernels/tiles_patterns.hpp). It
-gets its name when it is whole and on the disk, so what has the name is whole unless something spoilt it later, and the
-checksum, which each process checks when it opens the file, tells that.
-"""
+"""Pattern databases as files (table_files.py): the entries of their patterns (kernels/tiles_patterns.hpp)."""
 
 from __future__ import annotations
 
-import fcntl
-import json
-import mmap
-import os
 import random
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import suppress
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-import platformdirs
-
-from unjam._kernels import Control, Limits, PatternTable, build_pattern, checksum, tiles
+from unjam._kernels import Control, Limits, PatternTable, build_pattern, tiles
 from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
+from unjam.search import table_files
 from unjam.search.partitions import SUFFIX, Table, named, tables_for
+from unjam.search.table_files import HEADER, Stopped, folder
 
 FORMAT = 1
 MAGIC = b"unjam pattern database\n"
-HEADER = 4096  # bytes: the entries start on a page
 SMALL = 40_000_000  # bytes: a table that a search may build by itself, in a second or two
 PATIENCE = 10.0  # seconds that a search may spend on building a table, or on waiting for another process that does
-POLL = 0.02
 NO_LIMIT = 2**64 - 1
 SPOT_CHECKS = 20
-
-_open: dict[Path, tuple[tuple[int, int, int], PatternTable | TableError]] = {}
-
-
-class Stopped(Exception):
-    """The control or the time said stop before the table was built."""
-
-
-def folder() -> Path:
-    """Where tables are kept: ``UNJAM_TABLES``, or the user's cache."""
-    return _folder(os.environ.get("UNJAM_TABLES"))
-
-
-@cache
-def _folder(chosen: str | None) -> Path:
-    return Path(chosen) if chosen else platformdirs.user_cache_path("unjam") / "tables"
 
 
 def path_of(table: Table) -> Path:
@@ -92,24 +64,14 @@ def build(
     ``control.expanded`` counts the entries that are done. Raises Stopped, and OSError where the folder cannot be
     written.
     """
-    end = time.monotonic() + seconds
-    folder().mkdir(parents=True, exist_ok=True)
-    path = path_of(table)
-    with _locked(path.with_suffix(".lock"), control, end):
-        if path.exists() and not again:
-            return
-        part = path.with_suffix(".part")  # overwrites that of a process that died: the lock is ours
-        try:
-            with part.open("w+b") as file:
-                _write(table, file, control, end)
-                written = _mapped(table, file)
-            if isinstance(written, TableError):
-                raise written
-            spot_check(table, written, control)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-        _sync_folder()
+    table_files.make(
+        path_of(table),
+        partial(_write, table, control),
+        lambda file: spot_check(table, _read(table, file), control),
+        control,
+        seconds=seconds,
+        again=again,
+    )
 
 
 def spot_check(table: Table, entries: PatternTable, control: Control, boards: int = SPOT_CHECKS) -> None:
@@ -132,10 +94,7 @@ def spot_check(table: Table, entries: PatternTable, control: Control, boards: in
 
 def remove(table: Table) -> None:
     """Raises TableError if it is not there. Processes that have mapped it keep it until they end."""
-    try:
-        path_of(table).unlink()
-    except FileNotFoundError:
-        raise TableError(f"there is no table {table.name} in {folder()}") from None
+    table_files.remove(path_of(table), table.name)
 
 
 def required(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | None:
@@ -178,60 +137,32 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
 
 
 def _find(table: Table) -> PatternTable | TableError | None:
-    """The table, why it cannot be used, or None where there is none. Each version of a file is checked once."""
-    path = path_of(table)
-    try:
-        if path in _open and _open[path][0] == _version(os.stat(path)):
-            return _open[path][1]
-        with path.open("rb") as file:
-            _open[path] = _version(os.fstat(file.fileno())), _mapped(table, file)
-    except (FileNotFoundError, NotADirectoryError):
-        _open.pop(path, None)
-        return None
-    except OSError as error:
-        return TableError(f"{path}: {error.strerror}")
-    return _open[path][1]
+    return table_files.find(path_of(table), partial(_read, table))
 
 
-def _version(status: os.stat_result) -> tuple[int, int, int]:
-    return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _header(table: Table, sum_of_entries: int) -> bytes:
-    fields = {
+def _fields(table: Table) -> dict[str, Any]:
+    return {
         "format": FORMAT,
         "width": table.width,
         "height": table.height,
         "blank": table.blank,
         "patterns": table.patterns,
-        "bytes": sum(table.entries),
-        "checksum": f"{sum_of_entries:016x}",
     }
-    return (MAGIC + json.dumps(fields).encode() + b"\n").ljust(HEADER, b"\0")
 
 
-def _mapped(table: Table, file: BinaryIO) -> PatternTable | TableError:
+def _read(table: Table, file: BinaryIO) -> PatternTable:
     again = f"`unjam tables build --again {table.name}` makes it anew"
-    file.seek(0)
-    header = file.read(HEADER)
-    if not header.startswith(MAGIC):
-        return TableError(f"{file.name} is no pattern database of unjam; {again}")
-    size, wanted = os.fstat(file.fileno()).st_size, HEADER + sum(table.entries)
-    if size != wanted:
-        return TableError(f"{file.name} has {size:,} bytes, not {wanted:,}; {again}")
-    mapped = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    _use_huge_pages(mapped)
-    entries = memoryview(mapped)[HEADER:]
-    if header != _header(table, checksum(entries)):
-        return TableError(f"{file.name} is corrupted, or of another version; {again}")
+    entries = table_files.mapped(file, MAGIC, _fields(table), again)
+    if len(entries) != sum(table.entries):
+        raise TableError(f"{file.name} has {len(entries):,} entries, not {sum(table.entries):,}; {again}")
     return PatternTable(table.width, table.height, table.blank, table.patterns, table.compressed, entries)
 
 
-def _write(table: Table, file: BinaryIO, control: Control, end: float) -> None:
+def _write(table: Table, control: Control, file: BinaryIO, end: float) -> None:
     file.seek(HEADER)
     for pattern, size in zip(table.patterns, table.entries, strict=True):
         limits = Limits(end - time.monotonic(), NO_LIMIT, NO_LIMIT)
-        with _memory(size) as entries:
+        with table_files.memory(size) as entries:
             reason = build_pattern(
                 table.width, table.height, table.blank, pattern, table.compressed, entries, limits, control
             )
@@ -240,50 +171,7 @@ def _write(table: Table, file: BinaryIO, control: Control, end: float) -> None:
             if reason:
                 raise Stopped
             file.write(entries)
-    file.flush()
-    with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped, memoryview(mapped)[HEADER:] as entries:
-        total = checksum(entries)
-    file.seek(0)
-    file.write(_header(table, total))
-    file.flush()
-    os.fsync(file.fileno())
-
-
-@contextmanager
-def _memory(size: int) -> Iterator[memoryview]:
-    """A file's own pages would be written back again and again while the search fills them."""
-    with mmap.mmap(-1, size) as memory:
-        _use_huge_pages(memory)
-        with memoryview(memory) as view:
-            yield view
-
-
-def _use_huge_pages(memory: mmap.mmap) -> None:
-    if hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a system without them
-            memory.madvise(mmap.MADV_HUGEPAGE)
-
-
-@contextmanager
-def _locked(path: Path, control: Control, end: float) -> Iterator[None]:
-    with path.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if control.cancelled or time.monotonic() > end:
-                    raise Stopped from None
-                time.sleep(POLL)
-        yield
-
-
-def _sync_folder() -> None:
-    descriptor = os.open(folder(), os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    table_files.finish(file, MAGIC, _fields(table))
 
 
 def _walk(table: Table, rng: random.Random, steps: int) -> list[int]:

@@ -1,0 +1,178 @@
+"""Tables as files: built once, checked, and mapped into every process of the machine that solves with them.
+
+A file starts with a page that says what it holds; the table follows. It gets its name when it is whole and on the
+disk, so what has the name is whole unless something spoilt it later, and the checksum, which each process checks when
+it opens the file, tells that.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import mmap
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cache
+from math import inf
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import platformdirs
+
+from unjam._kernels import Control, checksum
+from unjam.errors import TableError
+
+HEADER = 4096  # bytes: the table starts on a page
+POLL = 0.02
+
+Version = tuple[int, int, int]
+Opened = TypeVar("Opened")
+
+_open: dict[Path, tuple[Version, Any]] = {}
+
+
+class Stopped(Exception):
+    """The control or the time said stop before the table was built."""
+
+
+def folder() -> Path:
+    """Where tables are kept: ``UNJAM_TABLES``, or the user's cache."""
+    return _folder(os.environ.get("UNJAM_TABLES"))
+
+
+@cache
+def _folder(chosen: str | None) -> Path:
+    return Path(chosen) if chosen else platformdirs.user_cache_path("unjam") / "tables"
+
+
+def make(
+    path: Path,
+    write: Callable[[BinaryIO, float], None],
+    check: Callable[[BinaryIO], None],
+    control: Control,
+    *,
+    seconds: float = inf,
+    again: bool = False,
+) -> None:
+    """Make a file unless it is there. One process makes it, others that want the same one wait for it.
+
+    ``write`` is given the file and the time (of ``time.monotonic``) at which it must end; what ``check`` raises keeps
+    the file from its place. Raises Stopped, and OSError where the folder cannot be written.
+    """
+    end = time.monotonic() + seconds
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(path.with_suffix(".lock"), control, end):
+        if path.exists() and not again:
+            return
+        part = path.with_suffix(".part")  # overwrites that of a process that died: the lock is ours
+        try:
+            with part.open("w+b") as file:
+                write(file, end)
+                check(file)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+        _sync(path.parent)
+
+
+def find(path: Path, read: Callable[[BinaryIO], Opened]) -> Opened | TableError | None:
+    """The table, why it cannot be used, or None where there is none. Each version of a file is read once."""
+    try:
+        if path in _open and _open[path][0] == _version(os.stat(path)):
+            found: Opened | TableError = _open[path][1]
+            return found
+        with path.open("rb") as file:
+            try:
+                found = read(file)
+            except TableError as error:
+                found = error
+            _open[path] = _version(os.fstat(file.fileno())), found
+    except (FileNotFoundError, NotADirectoryError):
+        _open.pop(path, None)
+        return None
+    except OSError as error:
+        return TableError(f"{path}: {error.strerror}")
+    return found
+
+
+def remove(path: Path, name: str) -> None:
+    """Raises TableError if it is not there. Processes that have mapped it keep it until they end."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        raise TableError(f"there is no table {name} in {folder()}") from None
+
+
+def finish(file: BinaryIO, magic: bytes, fields: Mapping[str, Any]) -> None:
+    """Write the header before the table that follows it already, and all to the disk."""
+    file.flush()
+    with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped, memoryview(mapped)[HEADER:] as table:
+        header = _header(magic, fields, table)
+    file.seek(0)
+    file.write(header)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def mapped(file: BinaryIO, magic: bytes, fields: Mapping[str, Any], again: str) -> memoryview:
+    """The table, if the file holds what the fields say. Raises TableError, which names the command that helps."""
+    file.seek(0)
+    header = file.read(HEADER)
+    if not header.startswith(magic):
+        raise TableError(f"{file.name} is no {magic.decode().strip().removeprefix('unjam ')} of unjam; {again}")
+    if os.fstat(file.fileno()).st_size <= HEADER:
+        raise TableError(f"{file.name} is cut off; {again}")
+    everything = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+    use_huge_pages(everything)
+    table = memoryview(everything)[HEADER:]
+    if header != _header(magic, fields, table):
+        raise TableError(f"{file.name} is corrupted, or of another version; {again}")
+    return table
+
+
+def _header(magic: bytes, fields: Mapping[str, Any], table: memoryview) -> bytes:
+    everything = {**fields, "bytes": len(table), "checksum": f"{checksum(table):016x}"}
+    return (magic + json.dumps(everything).encode() + b"\n").ljust(HEADER, b"\0")
+
+
+@contextmanager
+def memory(size: int) -> Iterator[memoryview]:
+    """Zeros. A file's own pages would be written back again and again while a search fills them."""
+    with mmap.mmap(-1, size) as zeros:
+        use_huge_pages(zeros)
+        with memoryview(zeros) as view:
+            yield view
+
+
+def use_huge_pages(memory: mmap.mmap) -> None:
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without them
+            memory.madvise(mmap.MADV_HUGEPAGE)
+
+
+def _version(status: os.stat_result) -> Version:
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+@contextmanager
+def _locked(path: Path, control: Control, end: float) -> Iterator[None]:
+    with path.open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if control.cancelled or time.monotonic() > end:
+                    raise Stopped from None
+                time.sleep(POLL)
+        yield
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
