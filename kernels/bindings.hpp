@@ -7,6 +7,7 @@ namespace unjam {
 
 void bind_blocks(nanobind::module_& module);
 void bind_tiles(nanobind::module_& module);
+void bind_tiles_atlas(nanobind::module_& module);
 void bind_tiles_patterns(nanobind::module_& module);
 
 }  // namespace unjam

@@ -52,4 +52,5 @@ NB_MODULE(KERNELS_MODULE, module) {
   unjam::bind_blocks(module);
   unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);
+  unjam::bind_tiles_atlas(module);
 }

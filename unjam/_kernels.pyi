@@ -79,6 +79,48 @@ def build_pattern(
 # 64 bits; any change within 8 aligned bytes changes them.
 def checksum(bytes: memoryview) -> int: ...
 
+# An atlas: the distances modulo 3 of all solvable boards of up to 12 cells, in atlas_bytes; it serves all goals whose
+# blank is in a mirrored place, and the transposed boards. Its rare layers are listed besides: `boards` holds 32 bits
+# for each board of the depths below `early` and from `late` on.
+class AtlasLayers:
+    reason: str  # why it stopped: "seconds", "bytes" or "cancelled"; or ""
+    counts: list[int]
+    early: int
+    late: int
+    boards: bytes
+    peak_bytes: int  # besides the table
+
+def atlas_bytes(width: int, height: int) -> int: ...
+
+# Fills a table of zeros. control.expanded counts the boards that are reached.
+def build_atlas(
+    width: int, height: int, blank_goal: int, metric: str, table: memoryview, limits: Limits, control: Control
+) -> AtlasLayers: ...
+
+class TilesAtlas:
+    """An atlas in bytes that somebody else keeps, seen from boards of one frame: width, height and the blank's goal.
+
+    Boards are as in ``tiles``. ValueError where the parts or a board do not fit, RuntimeError where the table is wrong.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        blank_goal: int,
+        metric: str,
+        table: memoryview,
+        counts: Sequence[int],
+        early: int,
+        late: int,
+        boards: memoryview,
+    ) -> None: ...
+    def distance(self, board: Sequence[int]) -> int: ...  # -1: unsolvable
+    def solution(self, board: Sequence[int]) -> list[tuple[int, int]]: ...
+    def is_listed(self, depth: int) -> bool: ...
+    def listed(self, depth: int) -> list[list[int]]: ...
+    def sample(self, depth: int, seed: int) -> list[int]: ...
+
 # board[cell] is the goal cell of what lies there, the blank included; so the goal is the identity and blank_goal
 # is the cell (and the name) of the blank. algorithm: bfs, astar, idastar; heuristic: manhattan, linear-conflict,
 # walking-distance, pdb with a table, or none with bfs.

@@ -50,7 +50,7 @@ class SearchError(UnjamError):
 
 
 class TableError(UnjamError):
-    """The pattern database is missing, cannot be made, or does not hold what it should."""
+    """The table (a pattern database or an atlas) is missing, cannot be made, or does not hold what it should."""
 
 
 class StoreError(UnjamError):
