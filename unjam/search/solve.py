@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal
 
 from unjam._kernels import Control, Limits, PatternTable, Result
-from unjam.errors import SearchError, VerificationError
+from unjam.errors import SearchError, TableError, VerificationError
 from unjam.puzzles.grid import Move
 from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Tiles
 from unjam.search import tables
+from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
 from unjam.search.partitions import tables_for
 from unjam.search.solution import Budget, Outcome, Solution
@@ -36,6 +38,7 @@ class Method:
     heuristic: str | None  # "pdb" needs a table
     pruned: bool | None
     tries_table: bool = False  # and uses it instead of the heuristic
+    tries_atlas: bool = False  # instead of a search
 
 
 def choose(
@@ -72,9 +75,10 @@ def choose(
     if heuristic == "pdb" and not tables_for(puzzle):
         raise SearchError(f"there are no pattern databases for a {puzzle.width}x{puzzle.height} board")
     default = "walking-distance" if walking else "manhattan" if metric == "slide" else "linear-conflict"
+    tries_atlas = algorithm is None and heuristic is None and puzzle.width * puzzle.height <= MAX_CELLS
     algorithm = algorithm or "idastar"
     tries_table = algorithm == "idastar" and heuristic is None and metric == "step"
-    return Method(algorithm, heuristic or default, None, tries_table)
+    return Method(algorithm, heuristic or default, None, tries_table, tries_atlas)
 
 
 def solve(
@@ -107,19 +111,39 @@ def solve(
 def _search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
     wall, cpu = time.perf_counter(), time.thread_time()
     seconds = inf if budget.seconds is None else budget.seconds
-    method, table = _with_table(puzzle, method, control, seconds)
-    limits = Limits(
-        max(seconds - (time.perf_counter() - wall), 0),
-        NO_LIMIT if budget.nodes is None else budget.nodes,
-        NO_LIMIT if budget.bytes is None else budget.bytes,
-    )
-    result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table)
-    solution = _solution(result, metric, method)
+    looked_up = _from_atlas(puzzle, metric) if method.tries_atlas else None
+    if looked_up is not None:
+        solution = looked_up
+    else:
+        method, table = _with_table(puzzle, method, control, seconds)
+        limits = Limits(
+            max(seconds - (time.perf_counter() - wall), 0),
+            NO_LIMIT if budget.nodes is None else budget.nodes,
+            NO_LIMIT if budget.bytes is None else budget.bytes,
+        )
+        result = run_kernel(
+            puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table
+        )
+        solution = _solution(result, metric, method)
     try:
         check(puzzle, solution)
     except VerificationError as error:
         solution = replace(solution, outcome=Outcome.FAILED, length=None, upper=None, moves=(), reason=str(error))
     return replace(solution, seconds=time.perf_counter() - wall, cpu_seconds=time.thread_time() - cpu)
+
+
+def _from_atlas(puzzle: Puzzle, metric: Metric) -> Solution | None:
+    """The answer, if there is an atlas of such boards."""
+    assert isinstance(puzzle, Tiles)
+    atlas = find_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
+    if isinstance(atlas, TableError):
+        warnings.warn(str(atlas), RuntimeWarning, stacklevel=2)
+    if not isinstance(atlas, TilesAtlas):
+        return None
+    moves = atlas.solution(puzzle)
+    assert moves is not None  # unsolvable boards are told by their parity before
+    length = len(moves)
+    return Solution(metric, Outcome.OPTIMAL, length, length, length, moves, algorithm="atlas")
 
 
 def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float) -> tuple[Method, PatternTable | None]:
