@@ -18,6 +18,7 @@ COMMANDS = {
     "results": "batches",
     "cancel": "batches",
     "tables": "tables",
+    "atlas": "atlas",
     "up": "up",
     "worker": "service",
     "reconcile": "service",
@@ -26,7 +27,7 @@ COMMANDS = {
     "db": "database",
 }
 PANELS = {
-    "On this machine": ["solve", "lookup", "verify", "convert", "tables"],
+    "On this machine": ["solve", "lookup", "verify", "convert", "tables", "atlas"],
     "Batches for the workers": ["submit", "status", "results", "cancel"],
     "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
 }

@@ -67,7 +67,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 def test_no_command_and_no_option_is_made_up() -> None:
-    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db |tables )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
+    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db |tables |atlas )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
     for page in PAGES:
         for _, script in blocks(page.read_text(), "sh"):
             for command, arguments in usage.findall(script):
