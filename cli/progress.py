@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import (
@@ -20,7 +21,9 @@ from rich.table import Column
 from rich.text import Text
 
 from cli.options import is_terminal
-from unjam._kernels import Control
+
+if TYPE_CHECKING:
+    from unjam._kernels import Control
 
 WATCH_SECONDS = 0.1
 
@@ -85,6 +88,8 @@ def progress_bar() -> Iterator[Bar]:
 
 def watched(what: str, total: int | None, work: Callable[[Control], object]) -> None:
     """Do it in a thread, since a signal reaches Python only between two of its own instructions; show how far it is."""
+    from unjam._kernels import Control
+
     control = Control()
     failed: list[BaseException] = []
 

@@ -5,6 +5,7 @@ import math
 import random
 import struct
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,14 @@ from unjam.search.table_files import Stopped
 
 NO_LIMIT = 2**64 - 1
 SHAPES = [(2, 2), (2, 3), (3, 2), (2, 4), (4, 2)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Searches that other tests mean to run must not find these atlases."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNJAM_TABLES", str(tmp_path_factory.mktemp("atlases")))
+        yield
 
 
 def built(width: int, height: int, blank: int, metric: Metric) -> TilesAtlas:

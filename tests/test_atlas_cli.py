@@ -93,7 +93,7 @@ def test_interrupting_a_build_leaves_nothing_behind(folder: Path) -> None:
         dimensions=(24, 200),
         timeout=30,
     )
-    program.expect("[1-9][0-9,]*/239,500,800")
+    program.expect("[1-9][0-9,.]*( M)?/239.50 M")
     program.sendintr()
     program.expect(pexpect.EOF)
     program.close()
