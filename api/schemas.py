@@ -12,7 +12,7 @@ from unjam.search.solution import Budget, Outcome
 
 MetricName = Literal["step", "slide", "path"]
 Family = Literal["tiles", "klotski", "rush", "parkout"]
-Algorithm = Literal["bfs", "astar", "idastar"]
+Algorithm = Literal["bfs", "two-way", "astar", "idastar"]
 Heuristic = Literal["manhattan", "linear-conflict", "walking-distance", "pdb"]
 Count = Annotated[int, Field(gt=0, lt=2**63)]
 Board = str | list[str] | list[int | None] | list[list[int | None]]

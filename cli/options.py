@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FAMILIES = ("tiles", "klotski", "rush", "parkout")
 METRICS = ("step", "slide", "path")
-ALGORITHMS = ("bfs", "astar", "idastar")
+ALGORITHMS = ("bfs", "two-way", "astar", "idastar")
 HEURISTICS = ("manhattan", "linear-conflict", "walking-distance", "pdb")
 FORMATS = ("jsonl", "csv", "text", "lines")
 MOST = 2**63 - 1  # nodes or bytes that the store can keep as a budget

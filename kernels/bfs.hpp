@@ -16,6 +16,7 @@ namespace unjam {
 //   Key                      std::uint64_t or std::array<std::uint64_t, N>; equal states have equal keys
 //   Key start()
 //   bool is_goal(key)
+//   Key goal()               (two_way.hpp) the only goal
 //   void expand(key, last, sink)   calls sink(child, mover) for every move, in a fixed order. `last` is the mover that led
 //                            to this state, or kNobody: moves that could have been made together with that one may be
 //                            left out, for they lead to states that its parent leads to as well

@@ -70,6 +70,19 @@ class HashTable {
     return {&shard->slots[at], Insert::added};
   }
 
+  // Whether `visit` says so of every key, in no order; ends with the first of which it does not.
+  template <class Visit>
+  bool all_of(const Visit& visit) const {
+    if (has_zero_ && !visit(Key{})) return false;
+    for (const Shard& shard : shards_) {
+      for (std::uint64_t at = 0; at < shard.capacity; ++at) {
+        const Key& key = shard.slots[at].key;
+        if (!(key == Key{}) && !visit(key)) return false;
+      }
+    }
+    return true;
+  }
+
   // nullptr if it is not there.
   Slot* find(const Key& key, std::uint64_t hash) {
     if (key == Key{}) return has_zero_ ? &zero_ : nullptr;

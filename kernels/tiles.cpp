@@ -21,13 +21,14 @@
 #include "tiles_pattern_sum.hpp"
 #include "tiles_space.hpp"
 #include "tiles_walking_distance.hpp"
+#include "two_way.hpp"
 
 namespace nb = nanobind;
 
 namespace unjam::tiles {
 
 enum class Metric { step, slide };
-enum class Algorithm { bfs, astar, idastar };
+enum class Algorithm { bfs, two_way, astar, idastar };
 enum class Heuristic { none, manhattan, linear_conflict, walking_distance, pdb };
 
 template <class Choice>
@@ -125,17 +126,17 @@ static Bound bound_of(Metric metric, H heuristic) {
 }
 
 template <int Words>
-static Result search_space(const Board& board, Metric metric, Bound bound, Meter& meter) {
-  const bool informed = bound != nullptr;
+static Result search_space(const Board& board, Metric metric, Algorithm algorithm, Bound bound, Meter& meter) {
   TilesSpace<Words> space(board, metric == Metric::slide, std::move(bound));
-  return informed ? a_star(space, meter) : breadth_first(space, meter);
+  if (algorithm == Algorithm::bfs) return breadth_first(space, meter);
+  return algorithm == Algorithm::two_way ? two_way(space, meter) : a_star(space, meter);
 }
 
-// Breadth-first without a bound, A* with one.
-static Result search_states(const Board& board, Metric metric, Bound bound, Meter& meter) {
-  if (board.size() <= 16) return search_space<1>(board, metric, std::move(bound), meter);
-  if (board.size() <= 25) return search_space<2>(board, metric, std::move(bound), meter);
-  return search_space<4>(board, metric, std::move(bound), meter);
+// Only A* needs a bound.
+static Result search_states(const Board& board, Metric metric, Algorithm algorithm, Bound bound, Meter& meter) {
+  if (board.size() <= 16) return search_space<1>(board, metric, algorithm, std::move(bound), meter);
+  if (board.size() <= 25) return search_space<2>(board, metric, algorithm, std::move(bound), meter);
+  return search_space<4>(board, metric, algorithm, std::move(bound), meter);
 }
 
 static Result astar(const Board& board, Metric metric, Heuristic heuristic, const PatternTable* table, Meter& meter) {
@@ -155,12 +156,14 @@ static Result astar(const Board& board, Metric metric, Heuristic heuristic, cons
     if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
     bound = bound_of(metric, WalkingSlides<AnyShape>(board, tables));
   }
-  return search_states(board, metric, std::move(bound), meter);
+  return search_states(board, metric, Algorithm::astar, std::move(bound), meter);
 }
 
 static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, const PatternTable* table,
                      Meter& meter) {
-  if (algorithm == Algorithm::bfs) return search_states(board, metric, nullptr, meter);
+  if (algorithm == Algorithm::bfs || algorithm == Algorithm::two_way) {
+    return search_states(board, metric, algorithm, nullptr, meter);
+  }
   if (!board.solvable()) {
     Result result;
     result.outcome = "unsolvable";
@@ -195,14 +198,18 @@ static Result solve(int width, int height, const std::vector<int>& cells, int bl
                     const PatternTable* table) {
   const auto metric = choose<Metric>(metric_name, {{"step", Metric::step}, {"slide", Metric::slide}});
   const auto algorithm = choose<Algorithm>(
-      algorithm_name, {{"bfs", Algorithm::bfs}, {"astar", Algorithm::astar}, {"idastar", Algorithm::idastar}});
+      algorithm_name, {{"bfs", Algorithm::bfs},
+                       {"two-way", Algorithm::two_way},
+                       {"astar", Algorithm::astar},
+                       {"idastar", Algorithm::idastar}});
   const auto heuristic = choose<Heuristic>(heuristic_name, {{"none", Heuristic::none},
                                                             {"manhattan", Heuristic::manhattan},
                                                             {"linear-conflict", Heuristic::linear_conflict},
                                                             {"walking-distance", Heuristic::walking_distance},
                                                             {"pdb", Heuristic::pdb}});
   check_board(width, height, cells, blank_goal);
-  require(algorithm == Algorithm::bfs || heuristic != Heuristic::none, algorithm_name + " needs a heuristic");
+  const bool blind = algorithm == Algorithm::bfs || algorithm == Algorithm::two_way;
+  require(blind || heuristic != Heuristic::none, algorithm_name + " needs a heuristic");
   require(heuristic != Heuristic::linear_conflict || metric == Metric::step,
           "linear-conflict is no lower bound on slides; use walking-distance or manhattan");
   require(heuristic != Heuristic::pdb || metric == Metric::step, "pattern databases count steps, not slides");

@@ -33,6 +33,7 @@ class TilesSpace {
   static int bits_of_cell(int size) { return size <= 16 ? 4 : size <= 32 ? 5 : 6; }
 
   Key start() const { return pack(board_.cells); }
+  const Key& goal() const { return goal_; }
   bool is_goal(const Key& key) const { return key == goal_; }
   std::size_t fanout() const { return static_cast<std::size_t>(slides_ ? board_.width + board_.height - 2 : 4); }
 

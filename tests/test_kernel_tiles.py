@@ -20,9 +20,10 @@ NO_LIMIT = 2**64 - 1
 INFORMED = [
     (algorithm, heuristic) for algorithm in ("idastar", "astar") for heuristic in ("manhattan", "walking-distance")
 ]
+BLIND = [("bfs", "none"), ("two-way", "none")]
 SEARCHES = {
-    "slide": [("bfs", "none"), *INFORMED],
-    "step": [("bfs", "none"), *INFORMED, ("idastar", "linear-conflict"), ("astar", "linear-conflict")],
+    "slide": [*BLIND, *INFORMED],
+    "step": [*BLIND, *INFORMED, ("idastar", "linear-conflict"), ("astar", "linear-conflict")],
 }
 
 
@@ -112,13 +113,13 @@ def test_all_searches_agree_with_plain_search_wherever_the_blank_belongs(width: 
                 result = solve(width, height, board, blank, metric, algorithm, heuristic)
                 if board not in depths:
                     assert (result.outcome, result.length) == ("unsolvable", -1)
-                    assert (result.generated > 0) == (algorithm == "bfs")
+                    assert (result.generated > 0) == (heuristic == "none")
                     continue
                 assert (result.outcome, result.length) == ("optimal", depths[board]), (board, algorithm, heuristic)
                 assert result.lower == result.upper == result.length
                 assert_replays(result, width, board, blank, metric)
-                counted = {"idastar": result.generated, "astar": result.expanded, "bfs": result.peak_states}
-                assert sum(result.profile) == counted[algorithm]
+                counted = {"idastar": result.generated, "astar": result.expanded}
+                assert sum(result.profile) == counted.get(algorithm, result.peak_states)
 
 
 @pytest.mark.parametrize("metric", ["step", "slide"])
@@ -155,6 +156,23 @@ def test_layers_are_the_known_numbers_of_boards(shared_data: Path) -> None:
         assert (result.outcome, result.profile) == ("unsolvable", row["boards_at_depth"])
         seen += 1
     assert seen >= 10
+
+
+@pytest.mark.parametrize("metric", ["step", "slide"])
+@pytest.mark.parametrize(("width", "height", "blank"), [(3, 3, 0), (2, 4, 0), (4, 2, 5)])
+def test_no_heuristic_exceeds_the_distance_of_any_board(width: int, height: int, blank: int, metric: str) -> None:
+    """The first bound of IDA*, which is what one node is enough for."""
+    limits, control = kernels.Limits(math.inf, 1, NO_LIMIT), kernels.Control()
+    heuristics = [heuristic for algorithm, heuristic in SEARCHES[metric] if algorithm == "idastar"]
+    depths = distances(width, height, blank, metric)
+    assert len(depths) == math.factorial(width * height) // 2
+    for heuristic in heuristics:
+        bounds = 0
+        for board, distance in depths.items():
+            result = kernels.tiles(width, height, board, blank, metric, "idastar", heuristic, limits, control)
+            assert result.lower <= distance, (heuristic, board)
+            bounds += result.lower
+        assert bounds > 0.4 * sum(depths.values())
 
 
 def test_farthest_boards(shared_data: Path) -> None:
@@ -213,7 +231,7 @@ FARTHEST = {  # 80 steps, 43 slides
 
 
 @pytest.mark.parametrize("metric", ["step", "slide"])
-@pytest.mark.parametrize("search", [("bfs", "none"), *INFORMED])
+@pytest.mark.parametrize("search", [*BLIND, *INFORMED])
 def test_a_search_stops_within_each_budget_and_says_so(search: tuple[str, str], metric: str) -> None:
     started = time.monotonic()
     timed = solve(4, 4, FARTHEST[metric], 15, metric, *search, seconds=1, memory=4_000_000_000)
@@ -232,7 +250,7 @@ def test_a_search_stops_within_each_budget_and_says_so(search: tuple[str, str], 
         assert 10_000_000 < small.peak_bytes <= 20_000_000
 
 
-@pytest.mark.parametrize("search", [("bfs", "none"), *INFORMED])
+@pytest.mark.parametrize("search", [*BLIND, *INFORMED])
 def test_cancelling_stops_a_search_at_once(search: tuple[str, str]) -> None:
     control = kernels.Control()
     results: list[kernels.Result] = []

@@ -11,6 +11,7 @@ import unjam
 from unjam._kernels import Control
 from unjam.errors import MetricError, SearchError, VerificationError
 from unjam.puzzles.grid import Move
+from unjam.search.solve import ALGORITHMS
 
 CLASSIC = {"board": "BAAC/BAAC/DFFE/DGHE/I..J", "goal": "..../..../..../.AA./.AA."}
 BIG_FAMILY = {"board": ".BAAC./.BAAC./EDDDDF/GHHIIJ/KLLMMN", "goal": "....../....../....../..AA../..AA.."}
@@ -33,7 +34,7 @@ def test_fifteen_puzzle_with_14_and_15_swapped_needs_no_search() -> None:
     assert "parity" in (answer.reason or "")
 
 
-@pytest.mark.parametrize("algorithm", ["bfs", "astar", "idastar"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_farthest_eight_puzzle(algorithm: str) -> None:
     assert unjam.solve(unjam.parse("tiles", "8 6 7/2 5 4/3 0 1"), algorithm=algorithm).length == 31
 
@@ -55,10 +56,12 @@ def test_what_does_not_fit_the_puzzle_is_refused() -> None:
     tiles, klotski = unjam.parse("tiles", HARD), unjam.parse("klotski", **CLASSIC)
     for puzzle, metric, method in (
         (klotski, None, {"algorithm": "dijkstra"}),
+        (klotski, None, {"algorithm": "two-way"}),
         (klotski, None, {"heuristic": "manhattan"}),
         (klotski, None, {"prune": True}),
         (tiles, None, {"heuristic": "euclid"}),
         (tiles, None, {"algorithm": "bfs", "heuristic": "manhattan"}),
+        (tiles, None, {"algorithm": "two-way", "heuristic": "manhattan"}),
         (tiles, "slide", {"heuristic": "linear-conflict"}),
     ):
         with pytest.raises(SearchError):
@@ -67,7 +70,7 @@ def test_what_does_not_fit_the_puzzle_is_refused() -> None:
         unjam.solve(tiles, "path")
 
 
-@pytest.mark.parametrize("algorithm", ["idastar", "astar", "bfs"])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize(
     "budget",
     [unjam.Budget(seconds=0.5), unjam.Budget(seconds=5, nodes=300_000), unjam.Budget(seconds=5, bytes=30_000_000)],

@@ -122,8 +122,8 @@ class TilesAtlas:
     def sample(self, depth: int, seed: int) -> list[int]: ...
 
 # board[cell] is the goal cell of what lies there, the blank included; so the goal is the identity and blank_goal
-# is the cell (and the name) of the blank. algorithm: bfs, astar, idastar; heuristic: manhattan, linear-conflict,
-# walking-distance, pdb with a table, or none with bfs.
+# is the cell (and the name) of the blank. algorithm: bfs, two-way, astar, idastar; heuristic: manhattan,
+# linear-conflict, walking-distance, pdb with a table, or none with bfs and two-way.
 def tiles(
     width: int,
     height: int,

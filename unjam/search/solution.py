@@ -50,6 +50,6 @@ class Solution:
     seconds: float = 0.0  # wall clock
     cpu_seconds: float = 0.0
     profile: tuple[int, ...] = ()
-    algorithm: str | None = None  # "bfs", "astar", "idastar", "atlas", or None where no search was needed
+    algorithm: str | None = None  # "bfs", "two-way", "astar", "idastar", "atlas", or None where no search was needed
     heuristic: str | None = None
     pruned: bool | None = None  # parkout: whether "leave now" pruning was used

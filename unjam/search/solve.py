@@ -22,10 +22,10 @@ from unjam.search.partitions import tables_for
 from unjam.search.solution import Budget, Outcome, Solution
 from unjam.search.verify import check
 
-Algorithm = Literal["bfs", "astar", "idastar"]
+Algorithm = Literal["bfs", "two-way", "astar", "idastar"]
 Heuristic = Literal["manhattan", "linear-conflict", "walking-distance", "pdb"]
 
-ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "astar", "idastar")
+ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "two-way", "astar", "idastar")
 HEURISTICS: tuple[Heuristic, ...] = ("manhattan", "linear-conflict", "walking-distance", "pdb")
 NO_LIMIT = 2**64 - 1
 
@@ -55,16 +55,18 @@ def choose(
         raise SearchError(f"no such heuristic {heuristic!r}; there are {', '.join(HEURISTICS)}")
     if heuristic is not None and not isinstance(puzzle, Tiles):
         raise SearchError(f"heuristics can be chosen for tiles only, not for {puzzle.family}")
+    if algorithm == "two-way" and not isinstance(puzzle, Tiles):
+        raise SearchError(f"searching from both ends needs a puzzle with one known goal position, not {puzzle.family}")
     if prune and not (isinstance(puzzle, Parkout) and puzzle.leaving_never_harms):
         raise SearchError("pruning proves nothing here: it needs a parking lot with no exit that closes")
     if isinstance(puzzle, Parkout):
         return Method(algorithm or "bfs", None, puzzle.leaving_never_harms if prune is None else prune)
     if not isinstance(puzzle, Tiles):
         return Method(algorithm or "bfs", None, None)
-    if algorithm == "bfs":
+    if algorithm in ("bfs", "two-way"):
         if heuristic is not None:
             raise SearchError("breadth-first search uses no heuristic")
-        return Method("bfs", None, None)
+        return Method(algorithm, None, None)
     walking = walking_distance_fits(puzzle)
     if heuristic == "walking-distance" and not walking:
         raise SearchError(f"the walking-distance table of a {puzzle.width}x{puzzle.height} board is too large")
