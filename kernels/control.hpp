@@ -66,11 +66,16 @@ class Meter {
     control_.depth.store(depth, std::memory_order_relaxed);
     if (control_.cancelled.load(std::memory_order_relaxed)) return "cancelled";
     if (generated >= limits_.nodes) return "nodes";
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    if (elapsed.count() >= limits_.seconds) return "seconds";
+    if (seconds_left() <= 0) return "seconds";
     return nullptr;
   }
 
+  double seconds_left() const {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
+    return limits_.seconds - elapsed.count();
+  }
+  // For one part of a search. Gives the limit that it replaces.
+  std::uint64_t limit_nodes(std::uint64_t nodes) { return std::exchange(limits_.nodes, nodes); }
   std::uint64_t nodes_left() const { return generated < limits_.nodes ? limits_.nodes - generated : 0; }
 
   bool affords(std::uint64_t bytes) const { return bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes; }

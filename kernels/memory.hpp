@@ -34,8 +34,11 @@ class Pages {
     } else {
       munmap(data_, bytes_);
     }
-    meter_->give_back(bytes_);
+    if (meter_) meter_->give_back(bytes_);
   }
+
+  // For tables that later searches use, too: each counts them for itself.
+  void outlive_meter() { std::exchange(meter_, nullptr)->give_back(bytes_); }
 
   // Empty (`data()` is nullptr) if the budget or the machine does not give that much.
   static Pages zeroed(std::uint64_t bytes, Meter& meter) {

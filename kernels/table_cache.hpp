@@ -21,16 +21,12 @@ class TableCache {
   // Who waits for another thread's build keeps polling.
   template <class Space>
   static Shared get(const Space& space, Meter& meter, const char*& reason) {
-    static TableCache cache;
+    TableCache& cache = instance();
     std::unique_lock lock(cache.mutex_, std::defer_lock);
     while (!lock.try_lock_for(std::chrono::milliseconds(20))) {
       if ((reason = meter.poll(0))) return nullptr;
     }
-    for (auto at = cache.tables_.begin(); at != cache.tables_.end(); ++at) {
-      if ((*at)->space() != space) continue;
-      cache.tables_.splice(cache.tables_.begin(), cache.tables_, at);
-      return *at;
-    }
+    if (Shared built = cache.find(space)) return built;
     Shared built = Table::build(space, meter, reason);
     if (!built) return nullptr;
     cache.tables_.push_front(built);
@@ -39,8 +35,31 @@ class TableCache {
     return built;
   }
 
+  // nullptr if it is not built yet.
+  template <class Space>
+  static Shared get_built(const Space& space) {
+    TableCache& cache = instance();
+    const std::unique_lock lock(cache.mutex_, std::try_to_lock);
+    return lock ? cache.find(space) : nullptr;
+  }
+
  private:
   static constexpr std::uint64_t kLimit = 128 << 20;
+
+  static TableCache& instance() {
+    static TableCache cache;
+    return cache;
+  }
+
+  template <class Space>
+  Shared find(const Space& space) {
+    for (auto at = tables_.begin(); at != tables_.end(); ++at) {
+      if ((*at)->space() != space) continue;
+      tables_.splice(tables_.begin(), tables_, at);
+      return *at;
+    }
+    return nullptr;
+  }
 
   std::timed_mutex mutex_;
   std::list<Shared> tables_;  // the last used first

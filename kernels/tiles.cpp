@@ -18,6 +18,7 @@
 #include "tiles_board.hpp"
 #include "tiles_heuristics.hpp"
 #include "tiles_idastar.hpp"
+#include "tiles_order_search.hpp"
 #include "tiles_pattern_sum.hpp"
 #include "tiles_space.hpp"
 #include "tiles_walking_distance.hpp"
@@ -94,16 +95,48 @@ static Result idastar_by_patterns(Board& board, const PatternTable& table, Meter
   return deepen_by_patterns<AnyShape, kMaxPatterns, true>(board, table, meter);
 }
 
+// Merged order tables, which are made in a moment, first; a 4x4 board that takes more nodes than kPatience, about the
+// time it takes to make the exact tables, goes on with those where the budget leaves room for them. Once they are there
+// they are used from the start.
+template <class Shape>
+static Result slides_by_order(Board& board, Meter& meter) {
+  constexpr bool exact = std::is_same_v<Shape, FixedShape<4, 4>>;
+  constexpr std::uint64_t kPatience = 10'000'000;
+  constexpr double kSeconds = 10;
+  AxisTables<ExactOrderTable> exact_tables;
+  if constexpr (exact) {
+    if (exact_tables.fetch_built(board, meter)) {
+      OrderSearch search(board, exact_tables, meter);
+      return idastar(search, board, meter);
+    }
+  }
+  AxisTables<OrderTable> tables;
+  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, Metric::slide);
+  WalkingSlides<Shape> heuristic(board, tables);
+  SlideSearch<Shape, WalkingSlides<Shape>> search(board, heuristic, meter);
+  if constexpr (!exact) return idastar(search, board, meter);
+
+  const bool switches = meter.seconds_left() >= kSeconds && meter.affords(2 * ExactOrderTable::kBytes) &&
+                        meter.nodes_left() > kPatience;
+  const std::uint64_t nodes = meter.nodes_left();
+  if (switches) meter.limit_nodes(kPatience);
+  Result result = idastar(search, board, meter);
+  if (!switches || result.reason != "nodes") return result;
+  meter.limit_nodes(nodes);
+  if (const char* reason = exact_tables.fetch(board, meter)) {
+    result.reason = reason;
+    return result;
+  }
+  OrderSearch better(board, exact_tables, meter);
+  return idastar(better, board, meter, std::move(result));
+}
+
 template <class Shape>
 static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
   if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
   if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
   if constexpr (Shape::kWalks) {
-    if (metric == Metric::slide) {
-      AxisTables<OrderTable> tables;
-      if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
-      return deepen<Shape>(board, metric, WalkingSlides<Shape>(board, tables), meter);
-    }
+    if (metric == Metric::slide) return slides_by_order<Shape>(board, meter);
     using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
     AxisTables<WalkingTable<Entry>> tables;
     if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "tiles_board.hpp"
@@ -245,12 +247,18 @@ class SlideSearch : public DepthFirst {
   Node root_;
 };
 
+// `so_far`: of a search of the same board that stopped; its last bound is searched again.
 template <class Search>
-Result idastar(Search& search, const Board& board, Meter& meter) {
+Result idastar(Search& search, const Board& board, Meter& meter, Result so_far = {}) {
   Result result;
-  std::uint64_t before = 0;
-  ++meter.generated;  // the root, once
-  for (int bound = search.first_bound();; bound += Search::kIncrement, before = meter.generated) {
+  result.profile = std::move(so_far.profile);
+  if (result.profile.empty()) {
+    ++meter.generated;  // the root, once
+  } else {
+    result.profile.pop_back();
+  }
+  std::uint64_t before = std::accumulate(result.profile.begin(), result.profile.end(), std::uint64_t{0});
+  for (int bound = std::max(search.first_bound(), so_far.lower);; bound += Search::kIncrement, before = meter.generated) {
     const bool found = search.search(bound);
     result.profile.push_back(meter.generated - before);
     result.lower = bound;

@@ -49,9 +49,19 @@ struct AxisTables {
     const char* reason = nullptr;
     rows = TableCache<Table>::get(row_space(board), meter, reason);
     if (!reason) columns = TableCache<Table>::get(column_space(board), meter, reason);
-    if (!reason && !meter.take(rows->bytes() + (rows == columns ? 0 : columns->bytes()))) reason = "bytes";
+    if (!reason && !meter.take(bytes())) reason = "bytes";
     return reason;
   }
+
+  // Only if both are built already and the budget allows it.
+  bool fetch_built(const Board& board, Meter& meter) {
+    rows = TableCache<Table>::get_built(row_space(board));
+    columns = TableCache<Table>::get_built(column_space(board));
+    return rows && columns && meter.take(bytes());
+  }
+
+ private:
+  std::uint64_t bytes() const { return rows->bytes() + (rows == columns ? 0 : columns->bytes()); }
 };
 
 // The walking distance, and the inversion distance (Takahashi) where that is more, for each axis.
@@ -156,8 +166,8 @@ class WalkingSteps {
 
   static void fill(Needed& needed, int k) {
     for (int odd = 0; odd < 2; ++odd) {
+      int steps = odd;
       for (int inversions = 0; inversions < kMaxInversions; ++inversions) {
-        int steps = odd;
         while (steps * k < inversions) steps += 2;
         needed[odd][inversions] = static_cast<std::uint8_t>(std::min(steps, 255));
       }

@@ -1,0 +1,116 @@
+"""Slides of 4x4 boards by the exact order tables, which hard boards make: against other searches and known answers."""
+
+import csv
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_kernel_tiles import FARTHEST, Board, assert_replays, from_numbers, neighbours, solve
+from unjam import _kernels as kernels
+
+PATIENCE = 10_000_000  # nodes before the tables are made, see kernels/tiles.cpp
+CORNER, BESIDE = 15, 1  # where the blank belongs; the second needs a table for its rows and another for its columns
+
+
+def shuffled(blank: int, slides: int, rng: random.Random) -> Board:
+    board = tuple(range(16))
+    for _ in range(slides):
+        board = rng.choice(list(neighbours(board, 4, blank, "slide")))[0]
+    return board
+
+
+def idastar(board: Board, blank: int, nodes: int = 2**64 - 1, seconds: float = 600) -> kernels.Result:
+    return solve(4, 4, board, blank, "slide", "idastar", "walking-distance", nodes=nodes, seconds=seconds)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables() -> None:
+    for blank in (CORNER, BESIDE):
+        hard = next(
+            board
+            for board in (shuffled(blank, 300, random.Random(seed)) for seed in range(100))
+            if idastar(board, blank, nodes=PATIENCE).outcome == "bounded"
+        )
+        result = idastar(hard, blank, nodes=PATIENCE + 100_000)
+        assert result.generated > PATIENCE
+        assert result.peak_bytes > 16_000_000
+        assert sum(result.profile) == result.generated
+
+
+@pytest.mark.parametrize("blank", [0, 3, 12, 15, 1, 4, 5, 10, 14])
+def test_agrees_with_a_search_from_both_ends_wherever_the_blank_belongs(blank: int) -> None:
+    rng = random.Random(blank)
+    for slides in (1, 2, 5, 9, 13, 16, 17, 18):
+        board = shuffled(blank, slides, rng)
+        result = idastar(board, blank)
+        assert result.peak_bytes > 15_000_000
+        assert result.length == solve(4, 4, board, blank, "slide", "two-way", "none").length
+        assert_replays(result, 4, board, blank, "slide")
+
+
+def test_solves_korfs_boards(shared_data: Path) -> None:
+    with (shared_data / "korf100.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    solved = 0
+    for row in rows:
+        board = from_numbers(row["tiles_blank_last"], CORNER)
+        result = idastar(board, CORNER, nodes=2_000_000)
+        assert result.lower <= int(row["slide"])
+        assert sum(result.profile) == result.generated <= 2_000_010
+        if result.outcome == "optimal":
+            solved += 1
+            assert result.length == int(row["slide"])
+            assert_replays(result, 4, board, CORNER, "slide")
+    assert solved > 40
+
+
+def test_the_solution_is_that_of_the_search_without_them() -> None:
+    generated = [0, 0]
+    for seed in range(20):
+        board = shuffled(CORNER, 40, random.Random(seed))
+        merged = solve(4, 4, board, CORNER, "slide", "idastar", "walking-distance", memory=10_000_000)
+        exact = idastar(board, CORNER)
+        assert merged.peak_bytes < 10_000_000 < exact.peak_bytes
+        assert merged.moves == exact.moves
+        generated[0] += merged.generated
+        generated[1] += exact.generated
+    assert 2 * generated[1] < generated[0]
+
+
+def test_a_budget_without_room_goes_on_without_them() -> None:
+    board = FARTHEST["slide"]
+    result = solve(
+        4, 4, board, CORNER, "slide", "idastar", "walking-distance", memory=10_000_000, nodes=PATIENCE + 100_000
+    )
+    assert (result.outcome, result.reason) == ("bounded", "nodes")
+    assert result.peak_bytes < 10_000_000
+
+
+CANCEL = f"""
+import threading, time
+from tests.test_kernel_exact_order import FARTHEST, PATIENCE, solve
+from unjam import _kernels as kernels
+control, results = kernels.Control(), []
+search = lambda seconds: results.append(
+    solve(4, 4, FARTHEST["slide"], {CORNER}, "slide", "idastar", "walking-distance", seconds=seconds, control=control)
+)
+search(2)  # too little time to make them
+assert results[0].peak_bytes < 10_000_000, results[0].peak_bytes
+thread = threading.Thread(target=search, args=[600])
+thread.start()
+while control.generated < PATIENCE or control.depth > 0:  # the table is being made: no bound is searched
+    time.sleep(0.001)
+control.cancel()
+cancelled = time.monotonic()
+thread.join()
+assert time.monotonic() - cancelled < 0.25
+assert (results[1].outcome, results[1].reason) == ("bounded", "cancelled")
+assert results[1].lower > 25 and results[1].generated == sum(results[1].profile), results[1].lower
+"""
+
+
+def test_cancelling_while_a_table_is_made_keeps_the_bound() -> None:
+    subprocess.run([sys.executable, "-c", CANCEL], check=True)
