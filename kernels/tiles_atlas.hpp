@@ -1,7 +1,7 @@
 // The atlas of a board size: the distance of every solvable board from the goal, two bits each.
 //
-// An entry is 0 (not reached) or 1 + distance modulo 3, which suffices to walk home: neighbours differ by one at most. The
-// entries of four blank cells and one arrangement share a byte, all bytes of the same four cells are a plane:
+// An entry is 0 (not reached) or 1 + distance modulo 3, which suffices to walk home: neighbours differ by one at most.
+// The entries of four blank cells and one arrangement share a byte, all bytes of the same four cells are a plane:
 //
 //   plane 0   cells 0 1 2 3   one byte for each rank of an arrangement, see tiles_ranking.hpp
 //   plane 1   cells 4 5 6 7

@@ -1,9 +1,9 @@
 // Breadth-first search that fills an atlas.
 //
 // While layers are small, the frontier is a list; when few boards are left, they are the list, and each looks for a
-// neighbour in the last layer. Between the two the search streams through the whole table once a layer (turning windows,
-// see tiles_ranking.hpp) and no board is ranked. What was reached in the same pass has another entry than the layer that
-// is expanded, and older layers with the same entry have no neighbour that is not reached.
+// neighbour in the last layer. Between the two the search streams through the whole table for each layer (turning
+// windows, see tiles_ranking.hpp) and no board is ranked. What was reached in the same pass has another entry than the
+// layer that is expanded, and older layers with the same entry have no neighbour that is not reached.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -44,7 +45,7 @@ class AtlasSearch {
 
   // How the blank's steps down from a cell turn the arrangements.
   struct Turns {
-    std::array<std::vector<std::uint16_t>, 2> half;  // of the last tiles, by parity; empty where the window begins before
+    std::array<std::vector<std::uint16_t>, 2> half;  // of the last tiles, by parity; empty: the window begins before
     std::vector<std::uint32_t> window;
   };
 
@@ -78,7 +79,8 @@ class AtlasSearch {
       next.clear();
       std::uint64_t done = 0;
       for (const std::uint32_t number : frontier) {
-        visit_neighbours(ranking_, ranking_.board(space_.place(number)), space_.slides(), [&](const RankedBoard& board) {
+        const RankedBoard expanded = ranking_.board(space_.place(number));
+        visit_neighbours(ranking_, expanded, space_.slides(), [&](const RankedBoard& board) {
           const Place place = ranking_.place(board);
           if (space_.entry(table_, place) == 0) {
             space_.enter(table_, place, depth_ + 1);
@@ -99,12 +101,14 @@ class AtlasSearch {
 
   const char* list_backwards(AtlasLayers& layers) {
     layers.late = static_cast<int>(layers.counts.size());
-    std::vector<std::uint32_t> left = not_reached();
+    std::vector<std::uint32_t> left;
+    if (const char* reason = collect_not_reached(left)) return reason;
     while (!left.empty()) {
       const auto found = [&](std::uint32_t number) {
         bool adjacent = false;
         const int wanted = AtlasSpace::entry_of(depth_);
-        visit_neighbours(ranking_, ranking_.board(space_.place(number)), space_.slides(), [&](const RankedBoard& board) {
+        const RankedBoard unreached = ranking_.board(space_.place(number));
+        visit_neighbours(ranking_, unreached, space_.slides(), [&](const RankedBoard& board) {
           adjacent = space_.entry(table_, ranking_.place(board)) == wanted;
           return !adjacent;
         });
@@ -117,7 +121,7 @@ class AtlasSearch {
           if (const char* reason = poll()) return reason;
         }
       }
-      if (layer.empty()) return "stuck";  // cannot be: every solvable board is reached
+      if (layer.empty()) throw std::logic_error("atlas: solvable boards are left that nothing reaches");
       for (const std::uint32_t number : layer) space_.enter(table_, space_.place(number), depth_ + 1);
       layers.counts.push_back(layer.size());
       layers.boards.insert(layers.boards.end(), layer.begin(), layer.end());
@@ -138,14 +142,20 @@ class AtlasSearch {
     return poll();
   }
 
-  std::vector<std::uint32_t> not_reached() const {
-    std::vector<std::uint32_t> left;
-    for (int cell = 0; cell < ranking_.cells(); ++cell) {
-      for (std::uint32_t rank = 0; rank < ranking_.arrangements(); ++rank) {
-        if (space_.entry(table_, {cell, rank}) == 0) left.push_back(space_.number({cell, rank}));
+  const char* collect_not_reached(std::vector<std::uint32_t>& left) {
+    for (int plane = 0; plane < space_.planes(); ++plane) {
+      const std::uint8_t* bytes = table_ + plane * space_.stride();
+      for (std::uint32_t first = 0; first < space_.stride(); first += 8) {
+        if (const char* reason = poll_after(8)) return reason;
+        if (where(load(bytes + first), 0) == 0) continue;
+        for (std::uint32_t rank = first; rank < std::min(first + 8, ranking_.arrangements()); ++rank) {
+          for (int cell = 4 * plane; cell < std::min(4 * plane + 4, ranking_.cells()); ++cell) {
+            if (space_.entry(table_, {cell, rank}) == 0) left.push_back(space_.number({cell, rank}));
+          }
+        }
       }
     }
-    return left;
+    return nullptr;
   }
 
   std::uint64_t layers_with_entry(const AtlasLayers& layers) const {
@@ -245,7 +255,8 @@ class AtlasSearch {
         }
       }
       for (int plane = 0; plane < planes; ++plane) {
-        store(table_ + plane * space_.stride() + i, entries[plane] | (reached[plane] & where(entries[plane], 0)) * next);
+        const std::uint64_t added = (reached[plane] & where(entries[plane], 0)) * next;
+        store(table_ + plane * space_.stride() + i, entries[plane] | added);
       }
       if (const char* reason = poll_after(24)) return reason;
     }

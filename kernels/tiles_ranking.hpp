@@ -8,8 +8,8 @@
 //   5 _ 6 7   ->   5 9 6 7                   1 2 3 4 5[9 6 7 8]10 11
 //   8 9 a b        8 _ a b
 //
-// So whole runs of ranks that share a prefix go to whole runs. Parity tells the last two tiles from the others: the rank
-// of a solvable arrangement among all, halved, is its rank among the solvable ones.
+// So whole runs of ranks that share a prefix go to whole runs. Parity tells the last two tiles from the others: the
+// rank of a solvable arrangement among all, halved, is its rank among the solvable ones.
 #pragma once
 
 #include <algorithm>
@@ -136,7 +136,8 @@ class Ranking {
     for (int i = width_ - 1; i > 0; --i) std::swap(window[i - 1], window[i]);
   }
 
-  // The arrangement of `count` tiles of a given parity, which is that of the sum of its digits; the last but one decides.
+  // The arrangement of `count` tiles of a given parity, which is that of the sum of its digits: the last but one decides
+  // it.
   void arrange(int* arrangement, int count, std::uint32_t rank, bool odd) const {
     std::array<int, kMaxRankedCells> digits{};
     std::uint32_t rest = rank, sum = odd;
