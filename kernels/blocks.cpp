@@ -118,7 +118,7 @@ Result klotski(int width, int height, const Ints& board, const Ints& classes, co
   const Algorithm chosen = algorithm_named(algorithm);
   return released(limits, control, [&](Meter& meter) {
     if (chosen == Algorithm::bfs) {
-      if (auto result = search_planes(layout, blocks, meter)) return *std::move(result);
+      if (auto result = search_klotski(layout, blocks, meter)) return *std::move(result);
     }
     return search_pieces(layout, blocks, chosen, meter);
   });

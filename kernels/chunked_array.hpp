@@ -18,6 +18,7 @@ class ChunkedArray {
   T& operator[](std::uint64_t at) { return chunks_[at >> kBits].items[at & kMask]; }
   T& back() { return (*this)[size_ - 1]; }
   void pop_back() { --size_; }
+  void clear() { size_ = 0; }  // keeps the memory
 
   // False: there is no memory for it.
   bool push_back(const T& item) {

@@ -23,6 +23,16 @@ std::uint64_t hash_of(const std::array<std::uint64_t, N>& key) {
   return hash;
 }
 
+inline bool same_key(std::uint64_t one, std::uint64_t other) { return one == other; }
+
+// Not by ==, which calls memcmp for an array.
+template <std::size_t N>
+bool same_key(const std::array<std::uint64_t, N>& one, const std::array<std::uint64_t, N>& other) {
+  std::uint64_t differs = 0;
+  for (std::size_t word = 0; word < N; ++word) differs |= one[word] ^ other[word];
+  return differs == 0;
+}
+
 enum class Insert { present, added, full };
 
 // Open addressing with linear probing. A table starts with a few hundred bytes; a large one is cut by the top bits of
@@ -49,7 +59,7 @@ class HashTable {
 
   // The slot of the key, added if it is not there; nullptr with Insert::full when there is no memory to grow.
   std::pair<Slot*, Insert> insert(const Key& key, std::uint64_t hash) {
-    if (key == Key{}) [[unlikely]] {
+    if (same_key(key, Key{})) [[unlikely]] {
       const Insert result = has_zero_ ? Insert::present : Insert::added;
       size_ += !has_zero_;
       has_zero_ = true;
@@ -58,7 +68,7 @@ class HashTable {
     if (shards_.empty() && !start()) return {nullptr, Insert::full};
     Shard* shard = &shards_[(hash >> kShift) & mask_];
     std::uint64_t at = shard->probe(key, hash);
-    if (shard->slots[at].key == key) return {&shard->slots[at], Insert::present};
+    if (same_key(shard->slots[at].key, key)) return {&shard->slots[at], Insert::present};
     if (shard->used >= shard->grow_at) [[unlikely]] {
       if (!grow(*shard)) return {nullptr, Insert::full};
       shard = &shards_[(hash >> kShift) & mask_];
@@ -85,11 +95,11 @@ class HashTable {
 
   // nullptr if it is not there.
   Slot* find(const Key& key, std::uint64_t hash) {
-    if (key == Key{}) return has_zero_ ? &zero_ : nullptr;
+    if (same_key(key, Key{})) return has_zero_ ? &zero_ : nullptr;
     if (shards_.empty()) return nullptr;
     Shard& shard = shards_[(hash >> kShift) & mask_];
     Slot& slot = shard.slots[shard.probe(key, hash)];
-    return slot.key == key ? &slot : nullptr;
+    return same_key(slot.key, key) ? &slot : nullptr;
   }
 
  private:
@@ -113,7 +123,7 @@ class HashTable {
     // Where the key is, or else the free slot where it belongs.
     std::uint64_t probe(const Key& key, std::uint64_t hash) const {
       std::uint64_t at = home(hash);
-      while (!(slots[at].key == key) && !(slots[at].key == Key{})) {
+      while (!same_key(slots[at].key, key) && !same_key(slots[at].key, Key{})) {
         if (++at == capacity) at = 0;
       }
       return at;
@@ -161,7 +171,7 @@ class HashTable {
   }
 
   static void put(const Slot& slot, Shard& to) {
-    if (slot.key == Key{}) return;
+    if (same_key(slot.key, Key{})) return;
     to.slots[to.probe(slot.key, hash_of(slot.key))] = slot;
     ++to.used;
   }

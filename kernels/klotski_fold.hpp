@@ -1,4 +1,4 @@
-// Symmetric klotski puzzles: of two positions that are each other's image, klotski_planes.hpp searches one.
+// Symmetric klotski puzzles: of two positions that are each other's image, klotski_planes.hpp and klotski_skeletons.hpp search one.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +16,7 @@ namespace unjam {
 struct Fold {
   std::vector<int> klass;                         // the class that each class is sent to
   std::vector<std::array<std::uint8_t, 64>> cell;  // by class: where an anchor is sent to
+  std::array<std::uint8_t, 64> board{};            // where a cell is sent to
 };
 
 // A mirror or half turn that maps places to places and goals to goals.
@@ -65,7 +66,9 @@ inline std::optional<Fold> find_fold(const Layout& layout, const Blocks& blocks)
       fold.klass[from] = to;
       fold.klass[to] = from;
     }
-    if (complete) return fold;
+    if (!complete) continue;
+    for (int cell = 0; cell < layout.cells(); ++cell) fold.board[cell] = static_cast<std::uint8_t>(image(cell));
+    return fold;
   }
   return std::nullopt;
 }

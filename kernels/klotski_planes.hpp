@@ -8,28 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#ifdef __BMI2__
-#include <immintrin.h>
-#endif
-
-#include "control.hpp"
-#include "klotski_fold.hpp"
-#include "klotski_pieces.hpp"
+#include "klotski_board.hpp"
 
 namespace unjam {
-
-// The bits of `value` at the places of the mask, packed to the right.
-inline std::uint64_t extract_bits(std::uint64_t value, std::uint64_t mask) {
-#ifdef __BMI2__
-  return _pext_u64(value, mask);
-#else
-  std::uint64_t packed = 0;
-  for (int at = 0; mask; mask &= mask - 1, ++at) {
-    packed |= static_cast<std::uint64_t>((value & mask & -mask) != 0) << at;
-  }
-  return packed;
-#endif
-}
 
 // Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, each symbol is 0 for
 // an empty cell or 1 + class for an anchor. Bit j of all symbols makes plane j, and the planes make the key:
@@ -46,39 +27,23 @@ class KlotskiPlanes {
  public:
   using Key = std::conditional_t<Words == 1, std::uint64_t, std::array<std::uint64_t, 2>>;
 
-  KlotskiPlanes(const Layout& layout, const Blocks& blocks, int symbols, const Fold* fold)
-      : metric_(blocks.metric),
-        width_(layout.width),
-        symbols_(symbols),
-        floor_(static_cast<std::uint64_t>(layout.all() & ~layout.walls)),
-        has_goal_(!blocks.goal.empty()),
-        step_{-layout.width, 1, layout.width, -1} {
-    count_ = static_cast<int>(blocks.classes.size());
+  KlotskiPlanes(const KlotskiBoard& board, int symbols, const Fold* fold)
+      : board_(board), metric_(board.metric), count_(board.count), symbols_(symbols), floor_(board.floor) {
     for (int klass = 0; klass < count_; ++klass) {
-      start_.anchors[klass] = 0;
-      for (const int piece : blocks.classes[klass]) start_.anchors[klass] |= one(layout.pieces[piece][0]);
-      add_class(klass, blocks.tracks[klass], layout.pieces[blocks.classes[klass][0]]);
-      fanout_ += blocks.classes[klass].size() * blocks.tracks[klass].size();
-      if constexpr (Folded) {
-        classes_[klass].image_code = static_cast<unsigned>(fold->klass[klass] + 1);
-        classes_[klass].image_cell = fold->cell[klass];
-      }
+      start_.anchors[klass] = board.start[klass];
+      static_cast<KlotskiClass&>(classes_[klass]) = board.classes[klass];
     }
     if constexpr (Folded) {
-      for (int klass = 0; klass < count_; ++klass) classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
-    }
-    for (const auto& [klass, cell] : blocks.goal) {
-      // A goal out of reach is never reached.
-      if (classes_[klass].places >> cell & 1) {
-        classes_[klass].goals |= one(cell);
-      } else {
-        has_goal_ = false;
+      for (int klass = 0; klass < count_; ++klass) {
+        classes_[klass].image_code = static_cast<unsigned>(fold->klass[klass] + 1);
+        classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
+        classes_[klass].image_cell = fold->cell[klass];
       }
     }
   }
 
   Key start() { return encode(start_); }
-  std::size_t fanout() const { return fanout_; }
+  std::size_t fanout() const { return board_.fanout; }
   bool is_goal(const Key& key) const { return top_word(key) >> 63; }
 
   template <class Sink>
@@ -113,22 +78,12 @@ class KlotskiPlanes {
     std::array<std::uint64_t, kClasses> anchors;
   };
 
-  // Everything is relative to the anchor: a piece's other cells have higher numbers.
-  struct Class {
-    std::uint64_t places = 0;                    // where its anchors may be
-    std::uint64_t tail = 0;                      // the piece's cells but the anchor, for an anchor at cell 0
-    std::uint64_t goals = 0;                     // the cells where the goal wants an anchor
-    std::array<std::uint64_t, 4> leads_on{};     // by direction: the places from which a step leads to a place
-    std::array<std::vector<int>, 4> front;       // by direction: the cells that a step newly covers
-    std::vector<int> cells;
-    unsigned image_code = 0;                     // 1 + the class it is folded to
+  struct Class : KlotskiClass {
+    unsigned image_code = 0;  // 1 + the class it is folded to
     std::uint64_t image_tail = 0;
     std::array<std::uint8_t, 64> image_cell{};
   };
 
-  static std::uint64_t one(int cell) { return std::uint64_t{1} << cell; }
-  // Bit c of the result is bit c + offset of the set.
-  static std::uint64_t shifted(std::uint64_t set, int offset) { return offset >= 0 ? set >> offset : set << -offset; }
   static std::uint64_t top_word(const Key& key) {
     if constexpr (Words == 1) {
       return key;
@@ -148,25 +103,6 @@ class KlotskiPlanes {
       return wide;
     } else {
       return {static_cast<std::uint64_t>(wide), static_cast<std::uint64_t>(wide >> 64)};
-    }
-  }
-
-  void add_class(int klass, const Track& track, const std::vector<int>& piece) {
-    Class& own = classes_[klass];
-    for (const int cell : piece) own.cells.push_back(cell - piece[0]);
-    for (const int cell : own.cells) own.tail |= one(cell);
-    own.tail &= ~std::uint64_t{1};
-    for (int place = 0; place < track.size(); ++place) {
-      own.places |= one(track.cell[place]);
-      for (int direction = 0; direction < 4; ++direction) {
-        if (track.next[place][direction] == Track::kNone) continue;
-        own.leads_on[direction] |= one(track.cell[place]);
-        if (!own.front[direction].empty()) continue;
-        const std::uint64_t fresh = static_cast<std::uint64_t>(track.mask[track.next[place][direction]] & ~track.mask[place]);
-        for (std::uint64_t rest = fresh; rest; rest &= rest - 1) {
-          own.front[direction].push_back(std::countr_zero(rest) - track.cell[place]);
-        }
-      }
     }
   }
 
@@ -237,7 +173,7 @@ class KlotskiPlanes {
   }
 
   int goals_missing(const State& state) const {
-    if (!has_goal_) return kNever;
+    if (!board_.has_goal) return kNever;
     int missing = 0;
     for (int klass = 0; klass < count_; ++klass) missing += std::popcount(classes_[klass].goals & ~state.anchors[klass]);
     return missing;
@@ -257,7 +193,7 @@ class KlotskiPlanes {
 
   // Who moved, as the cell of its anchor and the direction it went in.
   Mover mover_of(int from, int to) const {
-    const bool along_row = to > from ? to - from < width_ : from - to < width_;
+    const bool along_row = to > from ? to - from < board_.width : from - to < board_.width;
     return mover(to, along_row ? (to > from ? kRight : kLeft) : (to > from ? kDown : kUp));
   }
 
@@ -284,13 +220,12 @@ class KlotskiPlanes {
       const unsigned code = static_cast<unsigned>(klass + 1);
       std::array<std::uint64_t, 4> ready;  // the pieces that can take a step, all of the class at once
       for (int direction = 0; direction < 4; ++direction) {
-        ready[direction] = state.anchors[klass] & own.leads_on[direction] & allowed[direction];
-        for (const int cell : own.front[direction]) ready[direction] &= shifted(empty, cell);
+        ready[direction] = board_.ready(own, state.anchors[klass] & allowed[direction], empty, direction);
       }
       for (std::uint64_t rest = ready[0] | ready[1] | ready[2] | ready[3]; rest; rest &= rest - 1) {
         const int from = std::countr_zero(rest);
         const std::uint64_t here = one(from);
-        std::uint64_t targets = metric_ == Metric::step ? steps(here, ready) : reach(own, here, from, empty, ready);
+        std::uint64_t targets = metric_ == Metric::step ? steps(here, own, ready) : reach(own, here, from, empty, ready);
         const std::uint64_t tails = board.tails ^ own.tail << from;
         const int still_missing = missing + static_cast<int>((own.goals & here) != 0);
         const int image_from = own.image_cell[from];
@@ -315,46 +250,31 @@ class KlotskiPlanes {
     }
   }
 
-  std::uint64_t steps(std::uint64_t here, const std::array<std::uint64_t, 4>& ready) const {
+  std::uint64_t steps(std::uint64_t here, const Class& own, const std::array<std::uint64_t, 4>& ready) const {
     std::uint64_t targets = 0;
-    for (int direction = 0; direction < 4; ++direction) targets |= shifted(here & ready[direction], -step_[direction]);
+    for (int direction = 0; direction < 4; ++direction) targets |= board_.stepped(own, here & ready[direction], direction);
     return targets;
   }
 
-  // All places of one slide, or one path, from here.
+  // All places of one slide along the directions that are ready, or one path, from here.
   std::uint64_t reach(const Class& own, std::uint64_t here, int from, std::uint64_t empty,
                       const std::array<std::uint64_t, 4>& ready) const {
-    const std::uint64_t room = empty | here | own.tail << from;
-    std::uint64_t fits = own.places;
-    for (const int cell : own.cells) fits &= room >> cell;
-    const auto step = [&](std::uint64_t set, int direction) {
-      return shifted(set & own.leads_on[direction], -step_[direction]) & fits;
-    };
-    std::uint64_t reached = here;
-    if (metric_ == Metric::slide) {
-      for (int direction = 0; direction < 4; ++direction) {
-        for (std::uint64_t at = step(here & ready[direction], direction); at; at = step(at, direction)) reached |= at;
-      }
-    } else {
-      for (std::uint64_t last = 0; last != reached;) {
-        last = reached;
-        reached |= step(last, kUp) | step(last, kRight) | step(last, kDown) | step(last, kLeft);
-      }
+    if (metric_ == Metric::path) return board_.reach(own, from, empty);
+    const std::uint64_t fits = KlotskiBoard::places_in(own, empty | own.shape << from);
+    std::uint64_t reached = 0;
+    for (int direction = 0; direction < 4; ++direction) {
+      for (std::uint64_t at = here & ready[direction]; (at = board_.stepped(own, at, direction) & fits);) reached |= at;
     }
-    return reached & ~here;
+    return reached;
   }
 
   static constexpr int kNever = 1 << 20;
 
+  const KlotskiBoard& board_;
   Metric metric_;
-  int width_;
-  int symbols_;
+  int count_, symbols_;
   std::uint64_t floor_;
-  bool has_goal_;
-  std::array<int, 4> step_;  // by direction: from a cell to the next
-  int count_ = 0;
   std::array<Class, kClasses> classes_;
-  std::size_t fanout_ = 0;
   State start_{};
 };
 

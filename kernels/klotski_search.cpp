@@ -2,42 +2,87 @@
 
 #include "bfs.hpp"
 #include "klotski_planes.hpp"
+#include "klotski_skeletons.hpp"
 
 namespace unjam {
 
 namespace {
 
+// A board as bits, its symmetry, and how long its keys are.
+struct Search {
+  const KlotskiBoard& board;
+  const Fold* fold;  // nullptr: none
+  int symbols;
+  Meter& meter;
+};
+
 template <int Planes, int Words>
-Result search(const Layout& layout, const Blocks& blocks, int symbols, Meter& meter) {
-  // Without a goal the answer is the number of states: all of them.
-  const auto fold = blocks.goal.empty() ? std::nullopt : find_fold(layout, blocks);
-  if (fold) {
-    KlotskiPlanes<Planes, Words, true> space(layout, blocks, symbols, &*fold);
-    return breadth_first(space, meter);
+Result by_planes(const Search& search) {
+  if (search.fold) {
+    KlotskiPlanes<Planes, Words, true> space(search.board, search.symbols, search.fold);
+    return breadth_first(space, search.meter);
   }
-  KlotskiPlanes<Planes, Words, false> space(layout, blocks, symbols, nullptr);
-  return breadth_first(space, meter);
+  KlotskiPlanes<Planes, Words, false> space(search.board, search.symbols, nullptr);
+  return breadth_first(space, search.meter);
 }
 
 template <int Planes>
-std::optional<Result> search(const Layout& layout, const Blocks& blocks, int symbols, Meter& meter) {
-  const int bits = Planes * symbols + 1;
-  if (bits <= 64) return search<Planes, 1>(layout, blocks, symbols, meter);
-  if (bits <= 128) return search<Planes, 2>(layout, blocks, symbols, meter);
+std::optional<Result> by_planes(const Search& search) {
+  const int bits = Planes * search.symbols + 1;
+  if (bits <= 64) return by_planes<Planes, 1>(search);
+  if (bits <= 128) return by_planes<Planes, 2>(search);
   return std::nullopt;
+}
+
+// The class of singles with the most fillings, and their size; none when no class has enough of them to pay.
+std::optional<std::pair<int, FillingSize>> largest_singles(const Layout& layout, const Blocks& blocks, int empty) {
+  constexpr int kFewest = 6;
+  std::optional<std::pair<int, FillingSize>> largest;
+  int most = kFewest - 1;
+  for (int klass = 0; klass < static_cast<int>(blocks.classes.size()); ++klass) {
+    if (layout.pieces[blocks.classes[klass][0]].size() != 1) continue;
+    const FillingSize size{static_cast<int>(blocks.classes[klass].size()) + empty, empty};
+    if (size.count() <= most) continue;
+    most = size.count();
+    largest = {klass, size};
+  }
+  return largest;
+}
+
+template <int Words>
+Result by_skeletons(const Search& search, int singles, const FillingSize& size) {
+  const bool folds = search.fold && search.fold->klass[singles] == singles;
+  return KlotskiSkeletons<Words>(search.board, singles, size, search.symbols, folds ? search.fold : nullptr, search.meter)
+      .run();
+}
+
+Result by_skeletons(const Search& search, int singles, const FillingSize& size) {
+  const int words = (size.count() + 63) / 64;
+  if (words <= 1) return by_skeletons<1>(search, singles, size);
+  if (words <= 2) return by_skeletons<2>(search, singles, size);
+  if (words <= 4) return by_skeletons<4>(search, singles, size);
+  if (words <= 16) return by_skeletons<16>(search, singles, size);
+  return by_skeletons<64>(search, singles, size);
 }
 
 }  // namespace
 
-std::optional<Result> search_planes(const Layout& layout, const Blocks& blocks, Meter& meter) {
-  if (layout.cells() > 64) return std::nullopt;
-  int symbols = layout.cells() - std::popcount(static_cast<std::uint64_t>(layout.walls));
-  for (const auto& piece : layout.pieces) symbols -= static_cast<int>(piece.size()) - 1;
+std::optional<Result> search_klotski(const Layout& layout, const Blocks& blocks, Meter& meter) {
   const std::size_t classes = blocks.classes.size();
-  if (classes <= 3) return search<2>(layout, blocks, symbols, meter);
-  if (classes <= 7) return search<3>(layout, blocks, symbols, meter);
-  if (classes <= 15) return search<4>(layout, blocks, symbols, meter);
-  return std::nullopt;
+  if (layout.cells() > 64 || classes == 0 || classes > KlotskiBoard::kClasses) return std::nullopt;
+  const KlotskiBoard board(layout, blocks);
+  int empty = std::popcount(board.floor);
+  for (const auto& piece : layout.pieces) empty -= static_cast<int>(piece.size());
+  // Without a goal the answer is the number of states: all of them.
+  const auto fold = blocks.goal.empty() ? std::nullopt : find_fold(layout, blocks);
+  const Search search{board, fold ? &*fold : nullptr, empty + layout.count(), meter};
+  if (const auto singles = largest_singles(layout, blocks, empty)) {
+    const int bits = (std::bit_width(classes - 1)) * search.symbols;
+    if (search.symbols < 64 && bits <= 128) return by_skeletons(search, singles->first, singles->second);
+  }
+  if (classes <= 3) return by_planes<2>(search);
+  if (classes <= 7) return by_planes<3>(search);
+  return by_planes<4>(search);
 }
 
 }  // namespace unjam

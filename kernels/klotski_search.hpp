@@ -1,4 +1,4 @@
-// Breadth-first search of klotski over bit planes, compiled apart: it takes the compiler longest.
+// Breadth-first search of klotski over bits, compiled apart: it takes the compiler longest.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,6 @@
 namespace unjam {
 
 // Nothing when the board has too many cells, classes or symbols for a key of 128 bits.
-std::optional<Result> search_planes(const Layout& layout, const Blocks& blocks, Meter& meter);
+std::optional<Result> search_klotski(const Layout& layout, const Blocks& blocks, Meter& meter);
 
 }  // namespace unjam
