@@ -70,10 +70,10 @@ class Meter {
     return nullptr;
   }
 
-  double seconds_left() const {
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start_;
-    return limits_.seconds - elapsed.count();
+  double elapsed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
+  double seconds_left() const { return limits_.seconds - elapsed(); }
   // For one part of a search. Gives the limit that it replaces.
   std::uint64_t limit_nodes(std::uint64_t nodes) { return std::exchange(limits_.nodes, nodes); }
   std::uint64_t nodes_left() const { return generated < limits_.nodes ? limits_.nodes - generated : 0; }

@@ -28,7 +28,10 @@ static void bind_control(nb::module_& module) {
       .def_prop_ro("generated", [](const Control& control) { return control.generated.load(); })
       .def_prop_ro("depth", [](const Control& control) { return control.depth.load(); });
   nb::class_<Limits>(module, "Limits")
-      .def(nb::init<double, std::uint64_t, std::uint64_t>(), nb::arg("seconds"), nb::arg("nodes"), nb::arg("bytes"));
+      .def(nb::init<double, std::uint64_t, std::uint64_t>(), nb::arg("seconds"), nb::arg("nodes"), nb::arg("bytes"))
+      .def_ro("seconds", &Limits::seconds)
+      .def_ro("nodes", &Limits::nodes)
+      .def_ro("bytes", &Limits::bytes);
   nb::class_<Result>(module, "Result")
       .def_ro("outcome", &Result::outcome)
       .def_ro("reason", &Result::reason)
@@ -53,4 +56,5 @@ NB_MODULE(KERNELS_MODULE, module) {
   unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);
   unjam::bind_tiles_atlas(module);
+  unjam::bind_tiles_upper(module);
 }

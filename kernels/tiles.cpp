@@ -213,18 +213,6 @@ static void require(bool holds, const std::string& otherwise) {
   if (!holds) throw std::invalid_argument("tiles: " + otherwise);
 }
 
-static void check_board(int width, int height, const std::vector<int>& cells, int blank_goal) {
-  require(width >= 2 && width <= kMaxSide && height >= 2 && height <= kMaxSide, "a board has 2 to 6 rows and columns");
-  const int size = width * height;
-  std::vector<bool> seen(static_cast<std::size_t>(size));
-  require(cells.size() == seen.size(), "the board is not a permutation of its cells");
-  for (const int cell : cells) {
-    require(cell >= 0 && cell < size && !seen[cell], "the board is not a permutation of its cells");
-    seen[cell] = true;
-  }
-  require(blank_goal >= 0 && blank_goal < size, "blank_goal is off the board");
-}
-
 static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal,
                     const std::string& metric_name, const std::string& algorithm_name,
                     const std::string& heuristic_name, const Limits& limits, Control& control,

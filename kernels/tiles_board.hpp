@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -93,6 +95,22 @@ struct Board {
     return result;
   }
 };
+
+// Throws unless this is a permutation of a board's cells.
+inline void check_board(int width, int height, const std::vector<int>& cells, int blank_goal) {
+  const auto require = [](bool holds, const char* otherwise) {
+    if (!holds) throw std::invalid_argument(std::string("tiles: ") + otherwise);
+  };
+  require(width >= 2 && width <= kMaxSide && height >= 2 && height <= kMaxSide, "a board has 2 to 6 rows and columns");
+  const int size = width * height;
+  std::vector<bool> seen(static_cast<std::size_t>(size));
+  require(cells.size() == seen.size(), "the board is not a permutation of its cells");
+  for (const int cell : cells) {
+    require(cell >= 0 && cell < size && !seen[cell], "the board is not a permutation of its cells");
+    seen[cell] = true;
+  }
+  require(blank_goal >= 0 && blank_goal < size, "blank_goal is off the board");
+}
 
 // Sizes known at compile time. Up to 16 cells a board is one 64-bit word.
 template <int Width, int Height>

@@ -107,6 +107,9 @@ class LinearConflict {
   struct Value {
     int total;
   };
+  struct Picture {  // the tiles of each line that belong to it
+    std::array<std::uint32_t, kMaxSide> rows, columns;
+  };
 
   explicit LinearConflict(const Board& board)
       : shape_(board),
@@ -116,17 +119,16 @@ class LinearConflict {
 
   Value start(const Board& board) {
     const auto manhattan = manhattan_.start(board);
-    rows_.fill(0);
-    columns_.fill(0);
+    picture_ = {};
     for (int cell = 0; cell < shape_.size(); ++cell) {
       const int tile = board.cells[cell];
       if (tile == board.blank_goal) continue;
-      if (shape_.row(tile) == shape_.row(cell)) rows_[shape_.row(cell)] |= in_row(tile, cell);
-      if (shape_.column(tile) == shape_.column(cell)) columns_[shape_.column(cell)] |= in_column(tile, cell);
+      if (shape_.row(tile) == shape_.row(cell)) picture_.rows[shape_.row(cell)] |= in_row(tile, cell);
+      if (shape_.column(tile) == shape_.column(cell)) picture_.columns[shape_.column(cell)] |= in_column(tile, cell);
     }
     int total = manhattan.vertical + manhattan.horizontal;
-    for (int row = 0; row < shape_.height(); ++row) total += row_steps_[rows_[row]];
-    for (int column = 0; column < shape_.width(); ++column) total += column_steps_[columns_[column]];
+    for (int row = 0; row < shape_.height(); ++row) total += row_steps_[picture_.rows[row]];
+    for (int column = 0; column < shape_.width(); ++column) total += column_steps_[picture_.columns[column]];
     return {total};
   }
 
@@ -135,12 +137,12 @@ class LinearConflict {
     if constexpr (is_vertical(D)) {
       const int goal = shape_.row(tile), away = shape_.row(from), there = shape_.row(to);
       value.total += (D == kUp ? goal > away : goal < away) ? -1 : 1;
-      if (goal == away) value.total += row_steps_[rows_[goal] ^ in_row(tile, from)] - row_steps_[rows_[goal]];
-      if (goal == there) value.total += row_steps_[rows_[goal] ^ in_row(tile, to)] - row_steps_[rows_[goal]];
+      if (goal == away) value.total += row_steps_[picture_.rows[goal] ^ in_row(tile, from)] - row_steps_[picture_.rows[goal]];
+      if (goal == there) value.total += row_steps_[picture_.rows[goal] ^ in_row(tile, to)] - row_steps_[picture_.rows[goal]];
     } else {
       const int goal = shape_.column(tile), away = shape_.column(from), there = shape_.column(to);
       value.total += (D == kLeft ? goal > away : goal < away) ? -1 : 1;
-      const std::uint32_t line = columns_[goal];
+      const std::uint32_t line = picture_.columns[goal];
       if (goal == away) value.total += column_steps_[line ^ in_column(tile, from)] - column_steps_[line];
       if (goal == there) value.total += column_steps_[line ^ in_column(tile, to)] - column_steps_[line];
     }
@@ -152,10 +154,10 @@ class LinearConflict {
   template <int D>
   void enter(int tile, int from, int to) {
     const int row = shape_.row(tile), column = shape_.column(tile);
-    if (row == shape_.row(from)) rows_[row] ^= in_row(tile, from);
-    if (row == shape_.row(to)) rows_[row] ^= in_row(tile, to);
-    if (column == shape_.column(from)) columns_[column] ^= in_column(tile, from);
-    if (column == shape_.column(to)) columns_[column] ^= in_column(tile, to);
+    if (row == shape_.row(from)) picture_.rows[row] ^= in_row(tile, from);
+    if (row == shape_.row(to)) picture_.rows[row] ^= in_row(tile, to);
+    if (column == shape_.column(from)) picture_.columns[column] ^= in_column(tile, from);
+    if (column == shape_.column(to)) picture_.columns[column] ^= in_column(tile, to);
   }
   template <int D>
   void leave(int tile, int from, int to) {
@@ -163,6 +165,7 @@ class LinearConflict {
   }
 
   int steps(const Value& value) const { return value.total; }
+  Picture& picture() { return picture_; }
 
  private:
   std::uint32_t in_row(int tile, int cell) const { return (shape_.column(tile) + 1u) << (3 * shape_.column(cell)); }
@@ -171,7 +174,7 @@ class LinearConflict {
   [[no_unique_address]] Shape shape_;
   Manhattan<Shape> manhattan_;
   const ConflictTable &row_steps_, &column_steps_;
-  std::array<std::uint32_t, kMaxSide> rows_{}, columns_{};
+  Picture picture_{};
 };
 
 }  // namespace unjam::tiles

@@ -101,6 +101,7 @@ class PatternSum {
  public:
   using Value = std::array<int, kViews>;  // the sums
   using Probe = std::array<Lookup, kViews>;
+  using Picture = std::array<View, kViews>;
 
   PatternSum(const Board& board, const PatternTable& table) : shape_(board) {
     for (int pattern = 0; pattern < table.patterns(); ++pattern) {
@@ -176,6 +177,26 @@ class PatternSum {
 
   int steps(const Value& value) const { return *std::max_element(value.begin(), value.end()); }
 
+  // The same one by one, for searches that keep whole boards.
+  template <int D, class C>
+  Value after(Value value, const C&, int tile, int from, int to) const {
+    Probe probe = this->probe<D>(tile, from, to);
+    within(kMaxDepth, value, probe);
+    return value;
+  }
+  template <int D>
+  void enter(int tile, int from, int to) {
+    Probe probe = this->probe<D>(tile, from, to);
+    Value value{};
+    within(kMaxDepth, value, probe);
+    exchange(probe);
+  }
+  template <int D>
+  void fetch(int tile, int from, int to) const {
+    probe<D>(tile, from, to);
+  }
+  Picture& picture() { return views_; }
+
  private:
   template <bool Vertical>
   [[gnu::always_inline]] Lookup look_up(const View& view, std::uint8_t pattern, int from, int to) const {
@@ -199,7 +220,7 @@ class PatternSum {
   [[no_unique_address]] Shape shape_;
   int patterns_;
   std::array<Table, Patterns> tables_{};
-  std::array<View, kViews> views_{};  // of the board that the search has come to
+  Picture views_{};  // of the board that the search has come to
   std::array<std::array<std::uint8_t, kMaxCells>, kViews> pattern_of_{}, label_{};
   std::array<std::uint8_t, kMaxCells> transposed_{};
 };

@@ -160,6 +160,23 @@ class TestSolve:
         assert re.search(r"bounded \d+\.\.( |\n)", output)
         assert "the budget of nodes ended" in output
 
+    def test_a_bounded_answer_has_moves_that_are_kept_and_checked(self, unjam: Unjam, tmp_path: Path) -> None:
+        board = ["--family", "tiles", "--board", "0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1"]  # 80 steps
+        row = unjam.rows("solve", *board, "--nodes", 60_000, code=1)[0]
+        assert (row["outcome"], row["length"]) == ("bounded", None)
+        assert row["lower"] < 80 <= row["upper"] == len(row["moves"])
+        stored = unjam.rows("lookup", *board, code=1)[0]
+        assert (stored["lower"], stored["upper"], stored["moves"]) == (row["lower"], row["upper"], row["moves"])
+
+        better = unjam.rows("solve", *board, "--nodes", 900_000, code=1)[0]
+        assert row["lower"] <= better["lower"] < better["upper"] <= row["upper"]
+        output = unjam("lookup", *board, code=1).output
+        assert f"level 1: {' '.join(better['moves'])}\n" in output
+        assert f"bounded {better['lower']}..{better['upper']} (the budget of nodes ended)" in output
+
+        pack = write_pack(tmp_path / "pack.jsonl", {"family": "tiles", "board": board[3]})
+        assert "1 replayed" in unjam("verify", pack).stderr
+
     def test_boards_on_the_command_line(self, unjam: Unjam) -> None:
         output = unjam(
             "solve", "--family", "rush", "--board", TWO["board"], "--board", "..AA/....", "--metric", "step"

@@ -25,6 +25,12 @@ class Limits:
     """Infinity seconds and 2**64 - 1 nodes or bytes mean no limit."""
 
     def __init__(self, seconds: float, nodes: int, bytes: int) -> None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def nodes(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
 
 class Result:
     """``outcome`` is "optimal", "unsolvable" or "bounded"; ``length`` and ``upper`` are -1 where not known."""
@@ -132,6 +138,21 @@ def tiles(
     metric: str,
     algorithm: str,
     heuristic: str,
+    limits: Limits,
+    control: Control,
+    table: PatternTable | None = None,
+) -> Result: ...
+
+# A solution of a solvable board in the same frame: tiles brought home one by one, whatever the limits, and within them
+# beam searches for shorter ones, led by the table if there is one. Stops when no solution can be shorter: `lower` is a
+# proven bound, which the result raises to the parity of its steps.
+def tiles_upper(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    blank_goal: int,
+    metric: str,
+    lower: int,
     limits: Limits,
     control: Control,
     table: PatternTable | None = None,

@@ -38,6 +38,18 @@ def run_kernel(
     raise TypeError(f"no kernel for {puzzle.family}")
 
 
+def run_tiles_upper(
+    puzzle: Tiles,
+    metric: Metric,
+    lower: int,
+    limits: _kernels.Limits,
+    control: _kernels.Control,
+    table: _kernels.PatternTable | None,
+) -> _kernels.Result:
+    """Some solution of a solvable board, improved within the limits until it is no longer than ``lower``."""
+    return _kernels.tiles_upper(*_tiles(puzzle), metric, lower, limits, control, table)
+
+
 def check_moves(puzzle: Puzzle, metric: Metric, moves: Sequence[tuple[int, int]]) -> str:
     """Why the C++ checker refuses the moves, or ""."""
     match puzzle:

@@ -20,6 +20,8 @@ from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
 from unjam.search.partitions import tables_for
 from unjam.search.solution import Budget, Outcome, Solution
+from unjam.search.tables import NO_LIMIT
+from unjam.search.upper import share, with_upper
 from unjam.search.verify import check
 
 Algorithm = Literal["bfs", "two-way", "astar", "idastar"]
@@ -27,7 +29,6 @@ Heuristic = Literal["manhattan", "linear-conflict", "walking-distance", "pdb"]
 
 ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "two-way", "astar", "idastar")
 HEURISTICS: tuple[Heuristic, ...] = ("manhattan", "linear-conflict", "walking-distance", "pdb")
-NO_LIMIT = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ def solve(
     ``metric`` defaults to the family's own. ``algorithm`` (ALGORITHMS), ``heuristic`` (HEURISTICS, tiles only) and
     ``prune`` (parkout only: a car that can leave leaves now) default to what is quickest. ``control`` lets another
     thread watch and cancel the search; without it Ctrl-C does. Raises MetricError and SearchError for what does not fit
-    the puzzle, TableError where ``pdb`` is asked for and there is no table; a budget that ends is an outcome.
+    the puzzle, TableError where ``pdb`` is asked for and there is no table; a budget that ends is an outcome, and for
+    tiles one with a solution (``unjam.search.upper``).
     """
     metric = puzzle.check_metric(metric)
     method = choose(puzzle, metric, algorithm, heuristic, prune)
@@ -112,21 +114,9 @@ def solve(
 
 def _search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
     wall, cpu = time.perf_counter(), time.thread_time()
-    seconds = inf if budget.seconds is None else budget.seconds
-    looked_up = _from_atlas(puzzle, metric) if method.tries_atlas else None
-    if looked_up is not None:
-        solution = looked_up
-    else:
-        method, table = _with_table(puzzle, method, control, seconds)
-        limits = Limits(
-            max(seconds - (time.perf_counter() - wall), 0),
-            NO_LIMIT if budget.nodes is None else budget.nodes,
-            NO_LIMIT if budget.bytes is None else budget.bytes,
-        )
-        result = run_kernel(
-            puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table
-        )
-        solution = _solution(result, metric, method)
+    solution = _from_atlas(puzzle, metric) if method.tries_atlas else None
+    if solution is None:
+        solution = _from_search(puzzle, metric, budget, method, control)
     try:
         check(puzzle, solution)
     except VerificationError as error:
@@ -146,6 +136,22 @@ def _from_atlas(puzzle: Puzzle, metric: Metric) -> Solution | None:
     assert moves is not None  # unsolvable boards are told by their parity before
     length = len(moves)
     return Solution(metric, Outcome.OPTIMAL, length, length, length, moves, algorithm="atlas")
+
+
+def _from_search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
+    began = time.perf_counter()
+    seconds = inf if budget.seconds is None else budget.seconds
+    nodes = NO_LIMIT if budget.nodes is None else budget.nodes
+    bytes = NO_LIMIT if budget.bytes is None else budget.bytes
+    method, table = _with_table(puzzle, method, control, seconds)
+    kept = share(Limits(seconds, nodes, bytes)) if isinstance(puzzle, Tiles) else Limits(0, 0, 0)
+    limits = Limits(max(seconds - kept.seconds - (time.perf_counter() - began), 0), nodes - kept.nodes, bytes)
+    result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table)
+    solution = _solution(result, metric, method)
+    if isinstance(puzzle, Tiles) and solution.outcome is Outcome.BOUNDED and not control.cancelled:
+        left = Limits(max(seconds - (time.perf_counter() - began), 0), max(nodes - solution.generated, 0), bytes)
+        solution = with_upper(puzzle, solution, left, control, table)
+    return solution
 
 
 def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float) -> tuple[Method, PatternTable | None]:

@@ -77,6 +77,11 @@ def make(
         _sync(path.parent)
 
 
+def is_open(path: Path) -> bool:
+    """Whether this process has found the file before."""
+    return path in _open
+
+
 def find(path: Path, read: Callable[[BinaryIO], Opened]) -> Opened | TableError | None:
     """The table, why it cannot be used, or None where there is none. Each version of a file is read once."""
     try:

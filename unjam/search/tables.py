@@ -22,6 +22,7 @@ FORMAT = 1
 MAGIC = b"unjam pattern database\n"
 SMALL = 40_000_000  # bytes: a table that a search may build by itself, in a second or two
 PATIENCE = 10.0  # seconds that a search may spend on building a table, or on waiting for another process that does
+CHECKED = 2_000_000_000  # bytes of a table that a process checks in a second
 NO_LIMIT = 2**64 - 1
 SPOT_CHECKS = 20
 
@@ -134,6 +135,16 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
     except TableError as error:  # a folder that cannot be written is no reason not to solve
         warnings.warn(str(error), RuntimeWarning, stacklevel=2)
         return None
+
+
+def quickly(puzzle: Tiles, seconds: float) -> PatternTable | None:
+    """The best table that is there and whole, of those that are open or can be checked in so many seconds."""
+    for table in tables_for(puzzle):
+        if table_files.is_open(path_of(table)) or sum(table.entries) < seconds * CHECKED:
+            found = _find(table)
+            if isinstance(found, PatternTable):
+                return found
+    return None
 
 
 def _find(table: Table) -> PatternTable | TableError | None:
