@@ -36,10 +36,15 @@ class PatternSpace {
         cells_(width * height),
         tiles_(tiles),
         low_cells_((cells_ + 1) / 2),
-        high_cells_(cells_ - low_cells_) {
+        high_cells_(cells_ - low_cells_),
+        compressed_(compressed) {
     for (int i = 2; i <= tiles; ++i) permutations_ *= static_cast<std::uint32_t>(i);
     number_masks();
-    compressed ? merge_regions() : divide_masks();
+    if (compressed_) {
+      blocks_ = static_cast<std::uint32_t>(masks_.size());
+    } else {
+      divide_masks();
+    }
     compose_turns();
   }
 
@@ -53,7 +58,9 @@ class PatternSpace {
 
   // The block of these occupied cells with the blank at this cell.
   std::uint32_t block(Mask mask, int blank) const {
-    const Division& division = divisions_[index(mask)];
+    const std::uint32_t number = index(mask);
+    if (compressed_) return number;
+    const Division& division = divisions_[number];
     return division.first_block + division.region[blank];
   }
   std::uint64_t first_entry(std::uint32_t block) const { return std::uint64_t{block} * permutations_; }
@@ -76,8 +83,8 @@ class PatternSpace {
  private:
   // Of the free cells into regions. A cache line holds two.
   struct alignas(32) Division {
-    std::uint32_t first_block = 0;
-    std::array<std::uint8_t, 28> region{};
+    std::uint32_t first_block;
+    std::array<std::uint8_t, 28> region;
   };
 
   // Masks are numbered by the combinatorial number system, in the order of their values: the sum of (cell choose i) over
@@ -113,11 +120,6 @@ class PatternSpace {
       const Mask lowest = mask & -mask, carried = mask + lowest;  // the next mask with as many cells
       mask = ((carried ^ mask) >> 2) / lowest | carried;
     }
-  }
-
-  void merge_regions() {
-    divisions_.resize(masks_.size());
-    for (Division& division : divisions_) division.first_block = blocks_++;
   }
 
   void divide_masks() {
@@ -172,6 +174,7 @@ class PatternSpace {
 
   int width_, cells_, tiles_, low_cells_, high_cells_;
   std::uint32_t permutations_ = 1, blocks_ = 0;
+  bool compressed_;
   std::vector<std::uint32_t> low_, high_;
   std::vector<Mask> masks_;
   std::vector<Division> divisions_;
