@@ -216,7 +216,7 @@ def build_tiles_atlas(
     """Make the atlas unless it is there. One process builds, others that want the same wait for it.
 
     ``control.expanded`` counts the boards that are reached, of ``space_of(...).boards``. Raises Stopped, SearchError
-    where no atlas is possible, and OSError where the folder cannot be written.
+    where no atlas is possible, and TableError where it cannot be made.
     """
     space = space_of(width, height, blank, metric)
     table_files.make(

@@ -59,22 +59,32 @@ def make(
     """Make a file unless it is there. One process makes it, others that want the same one wait for it.
 
     ``write`` is given the file and the time (of ``time.monotonic``) at which it must end; what ``check`` raises keeps
-    the file from its place. Raises Stopped, and OSError where the folder cannot be written.
+    the file from its place. Raises Stopped, and TableError where the folder, the disk or the memory is not enough.
     """
     end = time.monotonic() + seconds
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(path.with_suffix(".lock"), control, end):
-        if path.exists() and not again:
-            return
-        part = path.with_suffix(".part")  # overwrites that of a process that died: the lock is ours
-        try:
-            with part.open("w+b") as file:
-                write(file, end)
-                check(file)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
-        _sync(path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(path.with_suffix(".lock"), control, end):
+            if again or not path.exists():
+                _replace(path, write, check, end)
+    except OSError as error:
+        raise TableError(f"{path} cannot be made: {error.strerror}") from error
+    except MemoryError as error:
+        raise TableError(f"{path} cannot be made: there is not enough memory") from error
+
+
+def _replace(
+    path: Path, write: Callable[[BinaryIO, float], None], check: Callable[[BinaryIO], None], end: float
+) -> None:
+    part = path.with_suffix(".part")  # overwrites that of a process that died: the lock is ours
+    try:
+        with part.open("w+b") as file:
+            write(file, end)
+            check(file)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    _sync(path.parent)
 
 
 def is_open(path: Path) -> bool:

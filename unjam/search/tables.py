@@ -62,8 +62,7 @@ def build(
 ) -> None:
     """Make a table unless it is there. One process builds, others that want the same table wait for it.
 
-    ``control.expanded`` counts the entries that are done. Raises Stopped, and OSError where the folder cannot be
-    written.
+    ``control.expanded`` counts the entries that are done. Raises Stopped, and TableError where it cannot be made.
     """
     table_files.make(
         path_of(table),
@@ -113,8 +112,6 @@ def required(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | 
             build(smallest, control, seconds=seconds)
         except Stopped:
             return None
-        except OSError as error:
-            raise TableError(f"the table {smallest.name} cannot be made: {error}") from error
     return open_table(smallest)
 
 
