@@ -1,0 +1,49 @@
+"""Random 15-puzzles in slides: IDA* and breadth-first search from both ends must say the same length.
+
+    python -m benchmarks.both_ends [--boards 10] [--seed 1]
+
+A board takes a minute or two and 1 GB or more from both ends. The two searches share the rules of the kernel, not the
+method: one rests on lower bounds, the other on none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+
+import unjam
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--boards", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--memory", type=float, default=2e9, help="budget of one solve, in bytes")
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    wrong = solved = 0
+    while solved < arguments.boards:
+        numbers = rng.sample(range(16), 16)
+        puzzle = unjam.parse("tiles", [numbers[row : row + 4] for row in range(0, 16, 4)])
+        if puzzle.unsolvable_reason():
+            continue
+        solved += 1
+        budget = unjam.Budget(bytes=int(arguments.memory))
+        deep = unjam.solve(puzzle, "slide", budget)
+        wide = unjam.solve(puzzle, "slide", budget, algorithm="two-way")
+        for answer in (deep, wide):
+            unjam.verify(puzzle, answer)
+        agree = deep.length == wide.length is not None
+        wrong += not agree
+        print(
+            f"{' '.join(map(str, numbers)):38} {deep.length} / {wide.length} slides  {'' if agree else 'WRONG  '}"
+            f"idastar {deep.cpu_seconds:.2f} s {deep.generated:,} nodes  two-way {wide.cpu_seconds:.1f} s"
+            f" {wide.peak_states:,} states {wide.peak_bytes / 1e6:,.0f} MB",
+            flush=True,
+        )
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
