@@ -3,7 +3,8 @@
     python -m benchmarks.both_ends [--boards 10] [--seed 1]
 
 A board of 32 slides, the mean, takes some minutes and about 2 GB from both ends; one beyond the budget is told as
-unfinished. The two searches share the rules of the kernel, not the method: one rests on lower bounds, the other on none.
+unfinished. The two searches share the rules of the kernel, not the method: one rests on lower bounds, the other on
+none.
 """
 
 from __future__ import annotations
