@@ -150,6 +150,7 @@ def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, se
         name=order.name,
         algorithm=order.algorithm,
         heuristic=order.heuristic,
+        distributed=order.distributed,
     )
 
 

@@ -79,6 +79,9 @@ class SearchOrder(BaseModel):
     budget: BudgetOrder = Field(default_factory=BudgetOrder, description="For each puzzle.")
     algorithm: Algorithm | None = Field(None, description="Force an algorithm.")
     heuristic: Heuristic | None = Field(None, description="Force a heuristic.")
+    distributed: bool = Field(
+        False, description="Tiles, in steps: share each hard board among all workers at once, not after ten seconds."
+    )
 
 
 class BatchOrder(SearchOrder):
@@ -106,6 +109,7 @@ class PackOptions(BaseModel):
     bytes: Count | None = 2_000_000_000
     algorithm: Algorithm | None = None
     heuristic: Heuristic | None = None
+    distributed: bool = False
     family: Family | None = Field(None, description="The family of levels that do not name theirs.")
     format: Literal["jsonl", "csv", "text", "lines"] | None = Field(None, description="Overrides the content type.")
 
@@ -118,6 +122,7 @@ class PackOptions(BaseModel):
             budget=budget,
             algorithm=self.algorithm,
             heuristic=self.heuristic,
+            distributed=self.distributed,
         )
 
 

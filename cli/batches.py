@@ -33,6 +33,7 @@ def submit(
     budget: Budget,
     algorithm: str | None,
     heuristic: str | None,
+    distributed: bool,
     queue: Queue,
     name: str | None,
     as_json: bool,
@@ -59,6 +60,7 @@ def submit(
                 name=name or source.name,
                 algorithm=algorithm,
                 heuristic=heuristic,
+                distributed=distributed,
             )
         _announce(batch.chunks, queue)
     if as_json:
@@ -81,16 +83,20 @@ def status(batch: int | None, as_json: bool) -> None:
     unjam status
     unjam status 12
     """
+    from cli.progress import shared_searches
     from unjam.store import batches
 
     with open_store() as (_, engine):
         found = list(batches.list_batches(engine)) if batch is None else [batches.status(engine, batch)]
+        shared = "" if batch is None or as_json else shared_searches(engine, batch)
     if as_json:
         write_out((json_line(asdict(each)) for each in found), None)
         return
     from cli.report import console
 
     console().print(_table(found))
+    if shared:
+        console().print(f"on many workers: {shared}")
 
 
 @click.command()
@@ -158,12 +164,12 @@ def _announce(chunks: list[int], queue: Queue) -> None:
 def _wait(engine: Engine, batch: int) -> None:
     from time import sleep
 
-    from cli.progress import progress_bar
+    from cli.progress import Solving, progress_bar
     from unjam.store import batches
 
     with progress_bar() as bar:
         while (now := batches.status(engine, batch)).state == "running":
-            bar.show("solving", now.done, now.levels)
+            Solving(bar, engine, batch, now.levels)(now.done)
             sleep(0.5)
 
 

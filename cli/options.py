@@ -174,6 +174,9 @@ _SEARCH = (
         metavar="NAME",
         help=f"tiles: force a heuristic: {', '.join(HEURISTICS)}.",
     ),
+    click.option(
+        "--distributed", is_flag=True, help="tiles, in steps: share each hard board at once, not after ten seconds."
+    ),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -23,9 +24,12 @@ from rich.text import Text
 from cli.options import is_terminal
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from unjam._kernels import Control
 
 WATCH_SECONDS = 0.1
+LOOK_AGAIN = 1.0  # seconds
 
 
 class Bar:
@@ -38,6 +42,30 @@ class Bar:
     def show(self, what: str, done: int, total: int | None = None) -> None:
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, description=what, completed=done, total=total)
+
+
+class Solving:
+    """Moves the bar of a batch, and tells how far the boards are that several workers search."""
+
+    def __init__(self, bar: Bar, engine: Engine, batch_id: int, levels: int) -> None:
+        self._bar, self._engine, self._batch_id, self._levels = bar, engine, batch_id, levels
+        self._what, self._looked = "solving", 0.0
+
+    def __call__(self, done: int) -> None:
+        if is_terminal() and monotonic() - self._looked >= LOOK_AGAIN:
+            self._what = shared_searches(self._engine, self._batch_id) or "solving"
+            self._looked = monotonic()
+        self._bar.show(self._what, done, self._levels)
+
+
+def shared_searches(engine: Engine, batch_id: int) -> str:
+    """In a few words, ``bound 68, 1.25 G nodes`` for one; "" where there is none."""
+    from unjam.store import slices
+
+    searches = slices.under_way(engine, batch_id)
+    if len(searches) == 1:
+        return f"bound {searches[0].bound}, {_short(searches[0].generated)} nodes"
+    return f"{len(searches)} shared" if searches else ""
 
 
 class _Count(ProgressColumn):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ def solve(
     budget: Budget,
     algorithm: str | None,
     heuristic: str | None,
+    distributed: bool,
     processes: int | None,
     as_json: bool,
     output: str | None,
@@ -49,8 +50,9 @@ def solve(
     unjam solve levels.csv --family rush --metric step --seconds 10
     unjam solve levels.jsonl --json > answers.jsonl
     unjam solve --family tiles --board "8 6 7/2 5 4/3 0 1"
+    unjam solve hard.txt --metric step --distributed --seconds 3600
     """
-    from cli.progress import progress_bar
+    from cli.progress import Solving, progress_bar
     from cli.report import Report
     from unjam.store import batches
     from unjam.work import drain
@@ -69,11 +71,13 @@ def solve(
                 name=source.name,
                 algorithm=algorithm,
                 heuristic=heuristic,
+                distributed=distributed,
             )
             stop.at_once = False
             report.searched = batch.new
             if batch.new:
-                drain(url, batch.batch_id, processes or os.cpu_count() or 1, _shows(bar, batch.levels), stop.is_set)
+                solving = Solving(bar, engine, batch.batch_id, batch.levels)
+                drain(url, batch.batch_id, processes or os.cpu_count() or 1, solving, stop.is_set)
         if stop.is_set():
             status = batches.status(engine, batch.batch_id)
             if status.state == "running":
@@ -93,7 +97,3 @@ def _shown(entries: Iterator[Entry], bar: Bar) -> Iterator[Entry]:
     for entry in entries:
         bar.show("reading", entry.index + 1)
         yield entry
-
-
-def _shows(bar: Bar, total: int) -> Callable[[int], None]:
-    return lambda done: bar.show("solving", done, total)

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,7 @@
 #include "tiles_order_search.hpp"
 #include "tiles_pattern_sum.hpp"
 #include "tiles_space.hpp"
+#include "tiles_split.hpp"
 #include "tiles_walking_distance.hpp"
 #include "two_way.hpp"
 
@@ -59,40 +61,57 @@ static Result bounded(const char* reason, const Board& board, Metric metric) {
 
 // The sizes that are compiled apart: the usual square boards.
 template <class Run>
-static Result with_shape(const Board& board, Run run) {
+static auto with_shape(const Board& board, Run run) {
   if (board.width == 3 && board.height == 3) return run(std::type_identity<FixedShape<3, 3>>{});
   if (board.width == 4 && board.height == 4) return run(std::type_identity<FixedShape<4, 4>>{});
   if (board.width == 5 && board.height == 5) return run(std::type_identity<FixedShape<5, 5>>{});
   return run(std::type_identity<AnyShape>{});
 }
 
-template <class Shape, class H>
-static Result deepen(Board& board, Metric metric, H heuristic, Meter& meter) {
-  if constexpr (requires { &H::steps; }) {
-    if (metric == Metric::step) {
-      StepSearch<Shape, H> search(board, heuristic, meter);
-      return idastar(search, board, meter);
-    }
-  }
-  if constexpr (requires { &H::vertical_slides; }) {
-    SlideSearch<Shape, H> search(board, heuristic, meter);
-    return idastar(search, board, meter);
-  }
-  return {};
+template <class Shape, class H, class Run>
+static void run_steps(Board& board, H heuristic, Meter& meter, Run run) {
+  StepSearch<Shape, H> search(board, heuristic, meter);
+  run(search);
 }
 
-template <class Shape, int Patterns, bool Reflected>
-static Result deepen_by_patterns(Board& board, const PatternTable& table, Meter& meter) {
-  return deepen<Shape>(board, Metric::step, PatternSum<Shape, Patterns, Reflected>(board, table), meter);
+template <class Shape, int Patterns, bool Reflected, class Run>
+static void run_patterns(Board& board, const PatternTable& table, Meter& meter, Run run) {
+  run_steps<Shape>(board, PatternSum<Shape, Patterns, Reflected>(board, table), meter, run);
 }
 
 // Compiled apart are the tables of the 15-puzzle and of the 24-puzzle.
-static Result idastar_by_patterns(Board& board, const PatternTable& table, Meter& meter) {
-  if (!table.reflects()) return deepen_by_patterns<AnyShape, kMaxPatterns, false>(board, table, meter);
-  if (board.width == 4 && table.patterns() == 2) return deepen_by_patterns<FixedShape<4, 4>, 2, true>(board, table, meter);
-  if (board.width == 4 && table.patterns() == 3) return deepen_by_patterns<FixedShape<4, 4>, 3, true>(board, table, meter);
-  if (board.width == 5 && table.patterns() == 4) return deepen_by_patterns<FixedShape<5, 5>, 4, true>(board, table, meter);
-  return deepen_by_patterns<AnyShape, kMaxPatterns, true>(board, table, meter);
+template <class Run>
+static void with_patterns(Board& board, const PatternTable& table, Meter& meter, Run run) {
+  using Four = FixedShape<4, 4>;
+  using Five = FixedShape<5, 5>;
+  const int patterns = table.patterns();
+  if (!table.reflects()) return run_patterns<AnyShape, kMaxPatterns, false>(board, table, meter, run);
+  if (board.width == 4 && patterns == 2) return run_patterns<Four, 2, true>(board, table, meter, run);
+  if (board.width == 4 && patterns == 3) return run_patterns<Four, 3, true>(board, table, meter, run);
+  if (board.width == 5 && patterns == 4) return run_patterns<Five, 4, true>(board, table, meter, run);
+  return run_patterns<AnyShape, kMaxPatterns, true>(board, table, meter, run);
+}
+
+// Runs a depth-first search in steps; the reason why not, where its tables cannot be made.
+template <class Run>
+static const char* with_steps(Board& board, Heuristic heuristic, const PatternTable* table, Meter& meter, Run run) {
+  if (heuristic == Heuristic::pdb) {
+    with_patterns(board, *table, meter, run);
+    return nullptr;
+  }
+  return with_shape(board, [&]<class Shape>(std::type_identity<Shape>) -> const char* {
+    if (heuristic == Heuristic::manhattan) run_steps<Shape>(board, Manhattan<Shape>(board), meter, run);
+    if (heuristic == Heuristic::linear_conflict) run_steps<Shape>(board, LinearConflict<Shape>(board), meter, run);
+    if constexpr (Shape::kWalks) {
+      if (heuristic == Heuristic::walking_distance) {
+        using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
+        AxisTables<WalkingTable<Entry>> tables;
+        if (const char* reason = tables.fetch(board, meter)) return reason;
+        run_steps<Shape>(board, WalkingSteps<Shape, Entry>(board, tables), meter, run);
+      }
+    }
+    return nullptr;
+  });
 }
 
 // Merged order tables, which are made in a moment, first; a 4x4 board that takes more nodes than kPatience, about the
@@ -131,18 +150,23 @@ static Result slides_by_order(Board& board, Meter& meter) {
   return idastar(better, board, meter, std::move(result));
 }
 
-template <class Shape>
-static Result idastar_of_shape(Board& board, Metric metric, Heuristic heuristic, Meter& meter) {
-  if (heuristic == Heuristic::manhattan) return deepen<Shape>(board, metric, Manhattan<Shape>(board), meter);
-  if (heuristic == Heuristic::linear_conflict) return deepen<Shape>(board, metric, LinearConflict<Shape>(board), meter);
-  if constexpr (Shape::kWalks) {
-    if (metric == Metric::slide) return slides_by_order<Shape>(board, meter);
-    using Entry = std::conditional_t<Shape::kPacked, std::uint16_t, std::uint32_t>;
-    AxisTables<WalkingTable<Entry>> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
-    return deepen<Shape>(board, metric, WalkingSteps<Shape, Entry>(board, tables), meter);
-  }
-  return {};
+static Result idastar_in_slides(Board& board, Heuristic heuristic, Meter& meter) {
+  return with_shape(board, [&]<class Shape>(std::type_identity<Shape>) -> Result {
+    if (heuristic == Heuristic::manhattan) {
+      Manhattan<Shape> manhattan(board);
+      SlideSearch<Shape, Manhattan<Shape>> search(board, manhattan, meter);
+      return idastar(search, board, meter);
+    }
+    if constexpr (Shape::kWalks) return slides_by_order<Shape>(board, meter);
+    return {};
+  });
+}
+
+static Result idastar_in_steps(Board& board, Heuristic heuristic, const PatternTable* table, Meter& meter) {
+  Result result;
+  const char* reason = with_steps(board, heuristic, table, meter,
+                                  [&](auto& search) { result = idastar(search, board, meter); });
+  return reason ? bounded(reason, board, Metric::step) : result;
 }
 
 // A board's bound from nothing. In slides the sum of both axes, which is consistent.
@@ -172,8 +196,10 @@ static Result search_states(const Board& board, Metric metric, Algorithm algorit
   return search_space<4>(board, metric, algorithm, std::move(bound), meter);
 }
 
-static Result astar(const Board& board, Metric metric, Heuristic heuristic, const PatternTable* table, Meter& meter) {
-  Bound bound = bound_of(metric, Manhattan<AnyShape>(board));
+// The bound of a heuristic; the reason why not, where its tables cannot be made.
+static const char* choose_bound(const Board& board, Metric metric, Heuristic heuristic, const PatternTable* table,
+                                Meter& meter, Bound& bound) {
+  if (heuristic == Heuristic::manhattan) bound = bound_of(metric, Manhattan<AnyShape>(board));
   if (heuristic == Heuristic::pdb) {
     bound = table->reflects() ? bound_of(metric, PatternSum<AnyShape, kMaxPatterns, true>(board, *table))
                               : bound_of(metric, PatternSum<AnyShape, kMaxPatterns, false>(board, *table));
@@ -181,66 +207,81 @@ static Result astar(const Board& board, Metric metric, Heuristic heuristic, cons
   if (heuristic == Heuristic::linear_conflict) bound = bound_of(metric, LinearConflict<AnyShape>(board));
   if (heuristic == Heuristic::walking_distance && metric == Metric::step) {
     AxisTables<WalkingTable<std::uint32_t>> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
+    if (const char* reason = tables.fetch(board, meter)) return reason;
     bound = bound_of(metric, WalkingSteps<AnyShape, std::uint32_t>(board, tables));
   }
   if (heuristic == Heuristic::walking_distance && metric == Metric::slide) {
     AxisTables<OrderTable> tables;
-    if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, metric);
+    if (const char* reason = tables.fetch(board, meter)) return reason;
     bound = bound_of(metric, WalkingSlides<AnyShape>(board, tables));
   }
-  return search_states(board, metric, Algorithm::astar, std::move(bound), meter);
+  return nullptr;
 }
 
 static Result search(Board& board, Metric metric, Algorithm algorithm, Heuristic heuristic, const PatternTable* table,
                      Meter& meter) {
+  Bound bound;
   if (algorithm == Algorithm::bfs || algorithm == Algorithm::two_way) {
-    return search_states(board, metric, algorithm, nullptr, meter);
+    return search_states(board, metric, algorithm, bound, meter);
   }
   if (!board.solvable()) {
     Result result;
     result.outcome = "unsolvable";
     return result;
   }
-  if (algorithm == Algorithm::astar) return astar(board, metric, heuristic, table, meter);
-  if (heuristic == Heuristic::pdb) return idastar_by_patterns(board, *table, meter);
-  return with_shape(board, [&]<class Shape>(std::type_identity<Shape>) {
-    return idastar_of_shape<Shape>(board, metric, heuristic, meter);
-  });
+  if (algorithm == Algorithm::astar) {
+    const char* reason = choose_bound(board, metric, heuristic, table, meter, bound);
+    return reason ? bounded(reason, board, metric) : search_states(board, metric, algorithm, bound, meter);
+  }
+  return metric == Metric::slide ? idastar_in_slides(board, heuristic, meter)
+                                 : idastar_in_steps(board, heuristic, table, meter);
 }
 
 static void require(bool holds, const std::string& otherwise) {
   if (!holds) throw std::invalid_argument("tiles: " + otherwise);
 }
 
+static Metric metric_named(const std::string& name) {
+  return choose<Metric>(name, {{"step", Metric::step}, {"slide", Metric::slide}});
+}
+
+static Heuristic heuristic_named(const std::string& name) {
+  return choose<Heuristic>(name, {{"none", Heuristic::none},
+                                  {"manhattan", Heuristic::manhattan},
+                                  {"linear-conflict", Heuristic::linear_conflict},
+                                  {"walking-distance", Heuristic::walking_distance},
+                                  {"pdb", Heuristic::pdb}});
+}
+
+static void check_heuristic(const Board& board, int blank_goal, Metric metric, Heuristic heuristic,
+                            const PatternTable* table) {
+  require(heuristic != Heuristic::linear_conflict || metric == Metric::step,
+          "linear-conflict is no lower bound on slides; use walking-distance or manhattan");
+  require(heuristic != Heuristic::pdb || metric == Metric::step, "pattern databases count steps, not slides");
+  require(heuristic != Heuristic::walking_distance || walking_distance_fits(board.width, board.height, blank_goal),
+          "the walking-distance table of this size is too large; use linear-conflict or manhattan");
+  require(heuristic != Heuristic::pdb || (table && table->fits(board)), "pdb needs the table of this size and goal");
+}
+
 static Result solve(int width, int height, const std::vector<int>& cells, int blank_goal,
                     const std::string& metric_name, const std::string& algorithm_name,
                     const std::string& heuristic_name, const Limits& limits, Control& control,
                     const PatternTable* table) {
-  const auto metric = choose<Metric>(metric_name, {{"step", Metric::step}, {"slide", Metric::slide}});
+  const Metric metric = metric_named(metric_name);
   const auto algorithm = choose<Algorithm>(
       algorithm_name, {{"bfs", Algorithm::bfs},
                        {"two-way", Algorithm::two_way},
                        {"astar", Algorithm::astar},
                        {"idastar", Algorithm::idastar}});
-  const auto heuristic = choose<Heuristic>(heuristic_name, {{"none", Heuristic::none},
-                                                            {"manhattan", Heuristic::manhattan},
-                                                            {"linear-conflict", Heuristic::linear_conflict},
-                                                            {"walking-distance", Heuristic::walking_distance},
-                                                            {"pdb", Heuristic::pdb}});
+  const Heuristic heuristic = heuristic_named(heuristic_name);
   check_board(width, height, cells, blank_goal);
   const bool blind = algorithm == Algorithm::bfs || algorithm == Algorithm::two_way;
   require(blind || heuristic != Heuristic::none, algorithm_name + " needs a heuristic");
-  require(heuristic != Heuristic::linear_conflict || metric == Metric::step,
-          "linear-conflict is no lower bound on slides; use walking-distance or manhattan");
-  require(heuristic != Heuristic::pdb || metric == Metric::step, "pattern databases count steps, not slides");
-  require(heuristic != Heuristic::walking_distance || walking_distance_fits(width, height, blank_goal),
-          "the walking-distance table of this size is too large; use linear-conflict or manhattan");
 
   nb::gil_scoped_release released;
   Meter meter(limits, control);
   Board board(width, height, cells, blank_goal);
-  require(heuristic != Heuristic::pdb || (table && table->fits(board)), "pdb needs the table of this size and goal");
+  check_heuristic(board, blank_goal, metric, heuristic, table);
   Result result;
   try {
     result = search(board, metric, algorithm, heuristic, table, meter);
@@ -253,6 +294,79 @@ static Result solve(int width, int height, const std::vector<int>& cells, int bl
   return result;
 }
 
+// A Board whose steps are counted by a heuristic: what is divided.
+static Board divisible(int width, int height, const std::vector<int>& cells, int blank_goal, Heuristic heuristic,
+                       const PatternTable* table) {
+  check_board(width, height, cells, blank_goal);
+  require(heuristic != Heuristic::none, "IDA* needs a heuristic");
+  Board board(width, height, cells, blank_goal);
+  check_heuristic(board, blank_goal, Metric::step, heuristic, table);
+  require(board.solvable(), "this board has no solution");
+  return board;
+}
+
+static Division divide(int width, int height, const std::vector<int>& cells, int blank_goal,
+                       const std::string& heuristic_name, const std::vector<Unit>& units,
+                       const std::vector<double>& pieces, const PatternTable* table) {
+  const Heuristic heuristic = heuristic_named(heuristic_name);
+  require(units.size() == pieces.size(), "each unit needs its number of pieces");
+  nb::gil_scoped_release released;
+  const Board board = divisible(width, height, cells, blank_goal, heuristic, table);
+  Control control;
+  constexpr auto kNoLimit = std::numeric_limits<std::uint64_t>::max();
+  Meter meter({std::numeric_limits<double>::infinity(), kNoLimit, kNoLimit}, control);
+  Bound bound;
+  choose_bound(board, Metric::step, heuristic, table, meter, bound);
+  Divider divider(board, bound);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    require(divider.add(units[i], pieces[i]), "a unit's way is not legal");
+  }
+  return divider.run();
+}
+
+static Slice search_slice(int width, int height, const std::vector<int>& cells, int blank_goal,
+                          const std::string& heuristic_name, int bound, const std::vector<Unit>& units,
+                          const std::string& resume, const Limits& limits, Control& control,
+                          const PatternTable* table) {
+  const Heuristic heuristic = heuristic_named(heuristic_name);
+  nb::gil_scoped_release released;
+  Meter meter(limits, control);
+  Board board = divisible(width, height, cells, blank_goal, heuristic, table);
+  bool legal = true;
+  for (const Unit& unit : units) {
+    directions(board, unit.way, legal);
+    require(legal, "a unit's way is not legal");
+  }
+  directions(board, resume, legal);
+  require(legal && (resume.empty() || (!units.empty() && resume.starts_with(units[0].way))),
+          "the search cannot go on where it is told to");
+  Slice slice;
+  const auto run = [&](auto& search) { search_units(search, board, bound, units, resume, meter, slice); };
+  const char* reason = nullptr;
+  try {
+    reason = with_steps(board, heuristic, table, meter, run);
+  } catch (const std::bad_alloc&) {
+    reason = "bytes";
+  }
+  if (reason) {
+    slice.outcome = "bounded";
+    slice.reason = reason;
+    slice.lower = bound;
+    slice.resume = resume;
+  }
+  slice.peak_bytes = meter.peak_bytes();
+  return slice;
+}
+
+// The bound that IDA* begins with.
+static int first_bound(int width, int height, const std::vector<int>& cells, int blank_goal,
+                       const std::string& heuristic_name, const PatternTable* table) {
+  Control control;
+  return solve(width, height, cells, blank_goal, "step", "idastar", heuristic_name,
+               {std::numeric_limits<double>::infinity(), 1, std::numeric_limits<std::uint64_t>::max()}, control, table)
+      .lower;
+}
+
 }  // namespace unjam::tiles
 
 namespace unjam {
@@ -261,6 +375,29 @@ void bind_tiles(nb::module_& module) {
   module.def("tiles", &tiles::solve, nb::arg("width"), nb::arg("height"), nb::arg("board"), nb::arg("blank_goal"),
              nb::arg("metric"), nb::arg("algorithm"), nb::arg("heuristic"), nb::arg("limits"), nb::arg("control"),
              nb::arg("table").none() = nb::none());
+  nb::class_<tiles::Unit>(module, "Unit")
+      .def(nb::init<std::string, int, std::uint64_t>(), nb::arg("way"), nb::arg("f"), nb::arg("weight"))
+      .def_ro("way", &tiles::Unit::way)
+      .def_ro("f", &tiles::Unit::f)
+      .def_ro("weight", &tiles::Unit::weight);
+  nb::class_<tiles::Interior>(module, "Interior")
+      .def_ro("f", &tiles::Interior::f)
+      .def_ro("expanded", &tiles::Interior::expanded)
+      .def_ro("generated", &tiles::Interior::generated);
+  nb::class_<tiles::Division>(module, "Division")
+      .def_ro("units", &tiles::Division::units)
+      .def_ro("interior", &tiles::Division::interior);
+  nb::class_<tiles::Slice, Result>(module, "Slice")
+      .def_ro("done", &tiles::Slice::done)
+      .def_ro("resume", &tiles::Slice::resume)
+      .def_ro("nodes", &tiles::Slice::nodes);
+  module.def("first_bound", &tiles::first_bound, nb::arg("width"), nb::arg("height"), nb::arg("board"),
+             nb::arg("blank_goal"), nb::arg("heuristic"), nb::arg("table").none() = nb::none());
+  module.def("divide", &tiles::divide, nb::arg("width"), nb::arg("height"), nb::arg("board"), nb::arg("blank_goal"),
+             nb::arg("heuristic"), nb::arg("units"), nb::arg("pieces"), nb::arg("table").none() = nb::none());
+  module.def("search_slice", &tiles::search_slice, nb::arg("width"), nb::arg("height"), nb::arg("board"),
+             nb::arg("blank_goal"), nb::arg("heuristic"), nb::arg("bound"), nb::arg("units"), nb::arg("resume"),
+             nb::arg("limits"), nb::arg("control"), nb::arg("table").none() = nb::none());
   module.def("walking_distance_fits", &tiles::walking_distance_fits, nb::arg("width"), nb::arg("height"),
              nb::arg("blank_goal"));
 }

@@ -22,19 +22,23 @@ class DepthFirst {
   // The blank's cells from the start on.
   std::vector<int> visited(int moves) const { return {path_.begin(), path_.begin() + moves + 1}; }
 
+  // Those up to the node that comes next, once the search was stopped.
+  std::vector<int> visited() const { return visited(stopped_at_); }
+
  protected:
   void begin(int bound) {
     bound_ = bound;
     poll();
   }
-  bool stop() {
+  bool stop(int depth) {
     if (meter_.generated < poll_at_) [[likely]] return false;
     poll();
+    stopped_at_ = depth;
     return stopped_ != nullptr;
   }
 
   Meter& meter_;
-  int bound_ = 0;
+  int bound_ = 0, stopped_at_ = 0;
   std::array<std::uint8_t, kMaxDepth + 1> path_{};
 
  private:
@@ -84,10 +88,69 @@ class StepSearch : public DepthFirst {
     return stopped() || heuristic_.steps(root_.value) == 0 || expand<kNone>(root_, 0);
   }
 
+  // Go down a way without counting its nodes, then search below its end, and below what follows it in the order of
+  // moves as far as that, too, begins with the first `fixed` moves. A stopped search goes on in this way where it was.
+  bool search_from(const std::vector<Direction>& way, int fixed, int bound) {
+    begin(bound);
+    stopped_at_ = static_cast<int>(way.size());
+    return follow<kNone>(root_, 0, way, fixed);
+  }
+
  private:
   template <int Last>
+  [[gnu::cold]] bool follow(const Node& node, int depth, const std::vector<Direction>& way, int fixed) {
+    if (depth == static_cast<int>(way.size())) {
+      return stopped() || heuristic_.steps(node.value) == 0 || expand<Last>(node, depth);
+    }
+    return turn<kUp, Last>(node, depth, way, fixed) || turn<kLeft, Last>(node, depth, way, fixed) ||
+           turn<kRight, Last>(node, depth, way, fixed) || turn<kDown, Last>(node, depth, way, fixed);
+  }
+
+  template <int D, int Last>
+  bool turn(const Node& node, int depth, const std::vector<Direction>& way, int fixed) {
+    if constexpr (D == opposite(Last)) {
+      return false;
+    } else {
+      if (!can_go<D>(shape_, node.blank) || D < way[depth]) return false;
+      if (D > way[depth]) {
+        if (depth < fixed) return false;
+        if constexpr (kProbes) {
+          typename Heuristic::Probe there;
+          probe<D, Last>(node, there);
+          return step<D, Last>(node, depth, there);
+        } else {
+          return step<D, Last>(node, depth);
+        }
+      }
+      const int to = node.blank, from = neighbour<D>(shape_, to);
+      const int tile = node.cells.at(from);
+      Node next{node.cells, node.value, from};
+      path_[depth + 1] = static_cast<std::uint8_t>(from);
+      if constexpr (kProbes) {
+        typename Heuristic::Probe there;
+        probe<D, Last>(node, there);
+        heuristic_.within(kMaxDepth, next.value, there);
+        next.cells.push(tile, from, to);
+        heuristic_.exchange(there);
+        const bool found = follow<D>(next, depth + 1, way, fixed);
+        heuristic_.exchange(there);
+        next.cells.restore(tile, from, to);
+        return found;
+      } else {
+        next.value = heuristic_.template after<D>(node.value, node.cells, tile, from, to);
+        next.cells.push(tile, from, to);
+        heuristic_.template enter<D>(tile, from, to);
+        const bool found = follow<D>(next, depth + 1, way, fixed);
+        heuristic_.template leave<D>(tile, from, to);
+        next.cells.restore(tile, from, to);
+        return found;
+      }
+    }
+  }
+
+  template <int Last>
   bool expand(const Node& node, int depth) {
-    if (stop()) return true;
+    if (stop(depth)) return true;
     ++meter_.expanded;
     if constexpr (kProbes) {
       typename Heuristic::Probe up, left, right, down;
@@ -113,7 +176,7 @@ class StepSearch : public DepthFirst {
   }
 
   template <int D, int Last, class Probe>
-  bool step(const Node& node, int depth, Probe& probe) {
+  [[gnu::always_inline]] bool step(const Node& node, int depth, Probe& probe) {
     if constexpr (D == opposite(Last)) {
       return false;
     } else {
@@ -135,7 +198,7 @@ class StepSearch : public DepthFirst {
   }
 
   template <int D, int Last>
-  bool step(const Node& node, int depth) {
+  [[gnu::always_inline]] bool step(const Node& node, int depth) {
     if constexpr (D == opposite(Last)) {
       return false;
     } else {
@@ -237,7 +300,7 @@ class SlideSearch : public DepthFirst {
 
   template <bool Vertical>
   bool expand(const Node& node, int depth) {
-    if (stop()) return true;
+    if (stop(depth)) return true;
     ++meter_.expanded;
     return turn<Vertical>(node, depth);
   }

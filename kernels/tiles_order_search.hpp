@@ -114,7 +114,7 @@ class OrderSearch : public DepthFirst {
   // child is expanded.
   template <bool Vertical, int Line, int Place>
   bool expand(const Slides& slides, std::uint32_t code, int slack, Axis waiting, int depth) {
-    if (stop()) return true;
+    if (stop(depth)) return true;
     ++meter_.expanded;
     meter_.generated += kSlides;
     std::array<std::uint32_t, kSlides> codes;

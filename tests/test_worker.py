@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -16,7 +17,10 @@ import pytest
 import redis
 from sqlalchemy import Engine, text
 
+import unjam
 from tests.levels import hard_levels, random_levels
+from unjam.packs.entry import Entry
+from unjam.puzzles import from_canonical
 from unjam.search.solution import Budget
 from unjam.store import batches
 from unjam.store.batches import Submitted
@@ -208,3 +212,32 @@ def test_running_out_of_memory_does_not_leave_the_task(monkeypatch: pytest.Monke
     monkeypatch.setattr(tasks, "work", work)
     monkeypatch.setattr(tasks, "_engine", lambda: None)
     tasks.chunk(1)
+
+
+def test_killed_workers_of_a_shared_search_lose_nothing_but_time(engine: Engine, service: Service) -> None:
+    numbers = " ".join(map(str, random.Random(24).sample(range(16), 16)))
+    puzzle = unjam.parse("tiles", numbers)
+    workers = [service.worker(name) for name in ("one", "two")]
+    service.start("reconciler", "cli", "reconcile")
+    batch = batches.submit(
+        engine, [Entry(0, 1, puzzle)], metric="step", budget=BUDGET, heuristic="manhattan", distributed=True
+    )
+    service.announce(batch)
+    for number in range(2):
+        wait_until(lambda: held_slices(engine) == 2)
+        os.killpg(workers[number].pid, signal.SIGKILL)
+        service.worker(f"another-{number}")
+    wait_for(engine, batch)
+    [row] = batches.results(engine, batch.batch_id)
+    assert (row["outcome"], row["length"]) == ("optimal", unjam.solve(puzzle, "step", heuristic="pdb").length)
+    with engine.connect() as connection:
+        profile = connection.execute(text("SELECT profile FROM attempt")).scalar_one()
+    canonical = from_canonical("tiles", puzzle.canonical)
+    alone = unjam.solve(canonical, "step", unjam.Budget(nodes=50_000_000), heuristic="manhattan")
+    assert list(alone.profile[:-1]) == profile[: len(alone.profile) - 1]
+
+
+def held_slices(engine: Engine) -> int:
+    with engine.connect() as connection:
+        query = text("SELECT count(*) FROM chunk WHERE state = 'leased' AND checkpoint_id IS NOT NULL")
+        return int(connection.execute(query).scalar_one())

@@ -158,6 +158,82 @@ def tiles_upper(
     table: PatternTable | None = None,
 ) -> Result: ...
 
+class Unit:
+    """What IDA* finds below the end of a way from the root, as many times as ``weight`` says.
+
+    Plain IDA* comes there under bounds of at least ``f``. A way is the blank's directions in letters U, L, R, D, on the
+    board mirrored so that the blank's goal lies in the upper left quarter.
+    """
+
+    def __init__(self, way: str, f: int, weight: int) -> None: ...
+    @property
+    def way(self) -> str: ...
+    @property
+    def f(self) -> int: ...
+    @property
+    def weight(self) -> int: ...
+
+class Interior:
+    """Nodes above the units that IDA* expands under bounds of at least ``f``, and their children."""
+
+    f: int
+    expanded: int
+    generated: int
+
+class Division:
+    units: list[Unit]
+    interior: list[Interior]
+
+class Slice(Result):
+    """What was done of some units: "optimal", "bounded", or "exhausted" when they have no solution under the bound.
+
+    ``expanded`` and ``generated`` count by weight. ``done`` units are searched to their end; ``resume`` is the way of
+    the node that comes next in the unit after those, "" where it was not begun. ``nodes`` were generated in each unit.
+    """
+
+    done: int
+    resume: str
+    nodes: list[int]
+
+# The bound that IDA* in steps begins with.
+def first_bound(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    blank_goal: int,
+    heuristic: str,
+    table: PatternTable | None = None,
+) -> int: ...
+
+# Divides units of a search in steps, each into about so many pieces (1 or less: not at all); the whole search is
+# Unit("", 0, 1). Equal units are merged. ValueError for ways that are not legal.
+def divide(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    blank_goal: int,
+    heuristic: str,
+    units: Sequence[Unit],
+    pieces: Sequence[float],
+    table: PatternTable | None = None,
+) -> Division: ...
+
+# Searches units in steps under one bound; the first goes on at `resume`, which an earlier slice gave. limits.nodes
+# counts each node once, whatever its unit's weight.
+def search_slice(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    blank_goal: int,
+    heuristic: str,
+    bound: int,
+    units: Sequence[Unit],
+    resume: str,
+    limits: Limits,
+    control: Control,
+    table: PatternTable | None = None,
+) -> Slice: ...
+
 # Whether the walking-distance tables of such boards are small enough (4x4 and most rectangles; not 4x5, 5x5, 6x6).
 # Asking tiles() for walking-distance where they are not is a ValueError, as is linear-conflict with slide.
 def walking_distance_fits(width: int, height: int, blank_goal: int) -> bool: ...

@@ -15,27 +15,38 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from types import TracebackType
+from typing import TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from unjam._kernels import Control
+from unjam._kernels import Control, Limits
 from unjam.errors import StoreError, VerificationError
 from unjam.puzzles import from_canonical
-from unjam.search.solution import Outcome, Solution
-from unjam.search.solve import solve
-from unjam.search.verify import verify
+from unjam.puzzles.grid import Move
+from unjam.puzzles.tiles import Tiles
+from unjam.search import split
+from unjam.search.solution import Outcome, Solution, ended
+from unjam.search.solve import choose, solve
+from unjam.search.tables import NO_LIMIT
+from unjam.search.verify import check, verify
 from unjam.settings import get_settings
-from unjam.store import batches, chunks
+from unjam.store import batches, chunks, slices
 from unjam.store.chunks import Answer, Lease, Task
 from unjam.store.database import open_engine
+from unjam.store.slices import Slice, Work
 
 log = logging.getLogger(__name__)
 
 SLICE_SECONDS = 5  # then a chunk's answers are stored and the rest is shared out
+LOCAL_SECONDS = 10.0  # of a search that can be shared, before it is; enough to build a small table
+DISTRIBUTED_SECONDS = 0.5  # the same where the batch asks for it: most boards need less
+LOST_SLICES = 10  # leases in a row of one slice, each half as long as the last, before its search is given up
 REPLAYED = 32  # the Python rules replay one answer in so many, and at least one of each chunk
 STOP_POLL = 0.05
 BATCH_POLL = 1.0
@@ -45,16 +56,17 @@ RECOVER_SECONDS = 5
 IDLE_DEATHS = 10
 NEWS = struct.Struct("=I")
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """What became of a chunk: puzzles answered, and the chunks that wait for what is left."""
+    """What became of a chunk: puzzles answered, and the chunks that wait for what is left, each with its queue."""
 
     chunk_id: int
     batch_id: int
-    queue: str
     answered: int
-    waiting: list[int]
+    waiting: list[tuple[int, str]]
 
 
 def work(
@@ -74,22 +86,29 @@ def work(
     held = chunks.lease(engine, chunk_id, worker, batch_id=batch_id, seconds=seconds)
     if held is None:
         return None
+    if held.checkpoint_id is not None:
+        return _work_on_slice(engine, held, cancelled, seconds)
     answers: list[Answer] = []
+    shared: list[int] = []
     sample = random.sample(range(len(held.tasks)), -(-len(held.tasks) // REPLAYED))
     end = time.monotonic() + SLICE_SECONDS
     with _Watch(engine, held, cancelled, seconds) as watch:
         for number, task in enumerate(held.tasks):
-            if watch.stopped or (answers and time.monotonic() > end):
+            if watch.stopped or ((answers or shared) and time.monotonic() > end):
                 break
-            solution = _search(held, task, watch, replay=number in sample)
+            solution = _search(engine, held, task, watch, replay=number in sample)
+            if isinstance(solution, list):
+                shared += solution
+                continue
             if watch.stopped and solution.outcome is Outcome.BOUNDED:
                 break
             if solution.outcome is Outcome.FAILED:
                 log.error("puzzle %d, %s: failed: %s", task.puzzle_id, task.metric, solution.reason)
             answers.append(Answer(task.puzzle_id, solution))
-    waiting = _finish(engine, held, answers, split=not watch.stopped)
-    stored = 0 if waiting is None else len(answers)  # None: the lease was lost, and the answers with it
-    return WorkDone(held.chunk_id, held.batch_id, held.queue, stored, waiting or [])
+    left = _stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
+    stored = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
+    waiting = [(chunk, held.queue) for chunk in left or []] + [(chunk, slices.QUEUE) for chunk in shared]
+    return WorkDone(held.chunk_id, held.batch_id, stored, waiting)
 
 
 def worker_name() -> str:
@@ -97,34 +116,116 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _search(held: Lease, task: Task, watch: _Watch, *, replay: bool) -> Solution:
-    """Whatever goes wrong with one puzzle is its answer, and does not touch its neighbours."""
+def _search(engine: Engine, held: Lease, task: Task, watch: _Watch, *, replay: bool) -> Solution | list[int]:
+    """Whatever goes wrong with one puzzle is its answer, and does not touch its neighbours.
+
+    A search that takes long is shared with all workers, where it can be: then the chunks of its slices.
+    """
     try:
         puzzle = from_canonical(task.family, task.canonical)
+        seconds = inf if held.budget.seconds is None else held.budget.seconds
+        patience = inf
+        method = choose(puzzle, task.metric, held.algorithm, held.heuristic)
+        if isinstance(puzzle, Tiles) and split.divisible(task.metric, method):
+            patience = DISTRIBUTED_SECONDS if held.distributed else LOCAL_SECONDS
+            split.prepare(puzzle, method, watch.next_search(), seconds)
         solution = solve(
             puzzle,
             task.metric,
-            held.budget,
+            replace(held.budget, seconds=patience) if patience < seconds else held.budget,
             algorithm=held.algorithm,
             heuristic=held.heuristic,
             control=watch.next_search(),
         )
         if replay:
             verify(puzzle, solution)
+        if isinstance(puzzle, Tiles) and patience < seconds and solution.reason == ended("seconds"):
+            return _share(engine, held, task, puzzle, solution, watch)
     except VerificationError as error:
         return replace(solution, outcome=Outcome.FAILED, length=None, reason=f"does not replay: {error}")
     except Exception as error:
-        log.debug("puzzle %d, %s", task.puzzle_id, task.metric, exc_info=True)
-        return Solution(task.metric, Outcome.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
+        return _failure(task, error)
     return solution
 
 
-def _finish(engine: Engine, held: Lease, answers: list[Answer], *, split: bool) -> list[int] | None:
+def _failure(task: Task, error: Exception) -> Solution:
+    log.debug("puzzle %d, %s", task.puzzle_id, task.metric, exc_info=True)
+    return Solution(task.metric, Outcome.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
+
+
+def _share(
+    engine: Engine, held: Lease, task: Task, puzzle: Tiles, found: Solution, watch: _Watch
+) -> Solution | list[int]:
+    division = split.begin(puzzle, found, watch.next_search())
+    if division is None:
+        return found  # and whoever said stop hands the task back
+    return _stored(lambda: slices.begin(engine, held, task, division)) or []
+
+
+def _work_on_slice(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds: float) -> WorkDone:
+    found = slices.load(engine, held)
+    if found is None:
+        return WorkDone(held.chunk_id, held.batch_id, 0, [])
+    puzzle = from_canonical(found.task.family, found.task.canonical)
+    assert isinstance(puzzle, Tiles)
+    with _Watch(engine, held, cancelled, seconds) as watch:
+        try:
+            work = _search_slice(held, found, puzzle, watch.next_search())
+        except Exception as error:
+            work = Work(answer=_failure(found.task, error))
+    given = _stored(
+        lambda: slices.give_back(engine, held, work, partial(split.advance, puzzle), split=not watch.stopped)
+    )
+    if given is None:
+        return WorkDone(held.chunk_id, held.batch_id, 0, [])
+    return WorkDone(
+        held.chunk_id, held.batch_id, int(given.answered), [(chunk, slices.QUEUE) for chunk in given.waiting]
+    )
+
+
+def _search_slice(held: Lease, found: Slice, puzzle: Tiles, control: Control) -> Work:
+    """A slice whose workers died is searched for half as long each time: what kills at random, now and then, lets some
+    of it be stored at last. Only what kills even the shortest ends the search.
+    """
+    metric, progress = found.task.metric, found.progress
+    if held.attempts > LOST_SLICES:
+        reason = f"the worker process died {LOST_SLICES} times on one slice of the search"
+        return Work(answer=Solution(metric, Outcome.FAILED, reason=reason))
+    seconds = SLICE_SECONDS / 2 ** (held.attempts - 1)
+    budget = held.budget
+    limits = Limits(
+        seconds if budget.seconds is None else max(min(seconds, budget.seconds - progress.seconds), 0),
+        NO_LIMIT if budget.nodes is None else max(budget.nodes - progress.generated, 0),
+        NO_LIMIT if budget.bytes is None else budget.bytes,
+    )
+    wall, cpu = time.perf_counter(), time.thread_time()
+    result = split.search(puzzle, progress, found.units, found.resume, limits, control)
+    answer = None
+    if result.outcome == Outcome.OPTIMAL:
+        moves = tuple(Move(cell, to) for cell, to in result.moves)
+        answer = replace(progress, upper=result.length, moves=moves).solution(metric, Outcome.OPTIMAL)
+        check(puzzle, answer)
+        verify(puzzle, answer)
+    elif result.reason == "bytes":
+        answer = progress.solution(metric, Outcome.BOUNDED, ended("bytes"))
+    return Work(
+        result.done,
+        result.resume,
+        result.nodes,
+        result.expanded,
+        result.generated,
+        time.perf_counter() - wall,
+        time.thread_time() - cpu,
+        answer,
+    )
+
+
+def _stored(step: Callable[[], T]) -> T:
     for tries in range(1, STORE_TRIES):
         with suppress(OperationalError):  # Postgres restarts, or the network failed; the token keeps a retry harmless
-            return chunks.finish(engine, held, answers, split=split)
+            return step()
         time.sleep(0.1 * 2**tries)
-    return chunks.finish(engine, held, answers, split=split)
+    return step()
 
 
 class _Watch:

@@ -35,7 +35,7 @@ def chunk(chunk_id: int) -> None:
     if done is None:
         return
     log.info("chunk worked on", chunk=chunk_id, batch=done.batch_id, answered=done.answered, waiting=done.waiting)
-    announce([(waiting, done.queue) for waiting in done.waiting])
+    announce(done.waiting)
 
 
 def announce(ready: Iterable[tuple[int, str]]) -> None:

@@ -28,7 +28,7 @@ def run_kernel(
     """Search a puzzle in its own orientation. The heuristic ``pdb`` needs a table of the puzzle's size and goal."""
     match puzzle:
         case Tiles():
-            return _kernels.tiles(*_tiles(puzzle), metric, algorithm, heuristic or "none", limits, control, table)
+            return _kernels.tiles(*tiles_board(puzzle), metric, algorithm, heuristic or "none", limits, control, table)
         case Klotski():
             return _kernels.klotski(*_klotski(puzzle), metric, algorithm, limits, control)
         case Rush():
@@ -47,14 +47,14 @@ def run_tiles_upper(
     table: _kernels.PatternTable | None,
 ) -> _kernels.Result:
     """Some solution of a solvable board, improved within the limits until it is no longer than ``lower``."""
-    return _kernels.tiles_upper(*_tiles(puzzle), metric, lower, limits, control, table)
+    return _kernels.tiles_upper(*tiles_board(puzzle), metric, lower, limits, control, table)
 
 
 def check_moves(puzzle: Puzzle, metric: Metric, moves: Sequence[tuple[int, int]]) -> str:
     """Why the C++ checker refuses the moves, or ""."""
     match puzzle:
         case Tiles():
-            return _kernels.check_tiles(*_tiles(puzzle), metric, moves)
+            return _kernels.check_tiles(*tiles_board(puzzle), metric, moves)
         case Klotski():
             return _kernels.check_klotski(*_klotski(puzzle), metric, moves)
         case Rush():
@@ -69,7 +69,8 @@ def walking_distance_fits(puzzle: Tiles) -> bool:
     return _kernels.walking_distance_fits(puzzle.width, puzzle.height, puzzle.goal.index(0))
 
 
-def _tiles(puzzle: Tiles) -> tuple[int, int, Ints, int]:
+def tiles_board(puzzle: Tiles) -> tuple[int, int, Ints, int]:
+    """Width, height, the goal cell of what lies in each cell, and the goal of the blank."""
     return puzzle.width, puzzle.height, puzzle.goal_cells(), puzzle.goal.index(0)
 
 

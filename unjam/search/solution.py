@@ -27,6 +27,11 @@ class Budget:
     bytes: int | None = 2_000_000_000
 
 
+def ended(budget: str) -> str:
+    """The reason of ``bounded`` answers: ``budget`` is seconds, nodes or bytes."""
+    return f"the budget of {budget} ended"
+
+
 @dataclass(frozen=True, slots=True)
 class Solution:
     """The answer to one puzzle in one metric.

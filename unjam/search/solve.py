@@ -19,7 +19,7 @@ from unjam.search import tables
 from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
 from unjam.search.partitions import tables_for
-from unjam.search.solution import Budget, Outcome, Solution
+from unjam.search.solution import Budget, Outcome, Solution, ended
 from unjam.search.tables import NO_LIMIT
 from unjam.search.upper import share, with_upper
 from unjam.search.verify import check
@@ -195,7 +195,7 @@ def _solution(result: Result, metric: Metric, method: Method) -> Solution:
     reasons = {
         Outcome.OPTIMAL: None,
         Outcome.UNSOLVABLE: "every position that can be reached was searched",
-        Outcome.BOUNDED: "cancelled" if result.reason == "cancelled" else f"the budget of {result.reason} ended",
+        Outcome.BOUNDED: "cancelled" if result.reason == "cancelled" else ended(result.reason),
     }
     outcome = Outcome(result.outcome)
     return Solution(

@@ -106,13 +106,22 @@ def required(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | 
     for table in candidates:
         if _find(table) is not None:
             return open_table(table)
-    smallest = candidates[-1]
-    if sum(smallest.entries) <= SMALL:
-        try:
-            build(smallest, control, seconds=seconds)
-        except Stopped:
-            return None
-    return open_table(smallest)
+    try:
+        return open_or_build(candidates[-1], control, seconds)
+    except Stopped:
+        return None
+
+
+def open_or_build(table: Table, control: Control, seconds: float = inf) -> PatternTable:
+    """Map a table; a small one is built if it is missing. Raises TableError, and Stopped as ``build`` does."""
+    if _find(table) is None and sum(table.entries) <= SMALL:
+        build(table, control, seconds=seconds)
+    return open_table(table)
+
+
+def chosen(puzzle: Tiles) -> Table | None:
+    """The best table that is there and whole: what a search uses."""
+    return next((table for table in tables_for(puzzle) if isinstance(_find(table), PatternTable)), None)
 
 
 def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | None:

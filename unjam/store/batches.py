@@ -69,11 +69,13 @@ def submit(
     name: str | None = None,
     algorithm: str | None = None,
     heuristic: str | None = None,
+    distributed: bool = False,
 ) -> Submitted:
     """Accept a pack. What ``entries`` raises is passed on, and nothing is accepted.
 
     The metric of a level is ``metric``, else the entry's, else the family's default; one that its family does not have
-    makes it a bad entry, and so does an ``algorithm`` or ``heuristic`` that does not fit it.
+    makes it a bad entry, and so does an ``algorithm`` or ``heuristic`` that does not fit it. ``distributed`` shares the
+    searches of tiles in steps among all workers at once; otherwise that happens to those that take long.
     """
     with engine.begin() as connection:
         connection.exec_driver_sql(sql("staging"))
@@ -90,6 +92,7 @@ def submit(
                 budget_bytes=budget.bytes,
                 algorithm=algorithm,
                 heuristic=heuristic,
+                distributed=distributed,
             )
             .returning(batch.c.id)
         ).scalar_one()

@@ -36,7 +36,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A chunk in the hands of ``worker``: the tasks that are left, each under ``budget``."""
+    """A chunk in the hands of ``worker``: the tasks that are left, each under ``budget``.
+
+    With a ``checkpoint_id`` it is a slice of that search instead (unjam/store/slices.py). ``attempts`` counts the
+    leases since the last one that was given back.
+    """
 
     chunk_id: int
     batch_id: int
@@ -46,6 +50,9 @@ class Lease:
     budget: Budget
     algorithm: str | None
     heuristic: str | None
+    distributed: bool
+    checkpoint_id: int | None
+    attempts: int
     tasks: list[Task] = field(repr=False)
 
 
@@ -94,13 +101,16 @@ def lease(
             batch.c.budget_bytes,
             batch.c.algorithm,
             batch.c.heuristic,
+            batch.c.distributed,
+            chunk.c.checkpoint_id,
+            chunk.c.attempts,
         )
     )
     with engine.begin() as connection:
         row = connection.execute(take).one_or_none()
         if row is None:
             return None
-        tasks = connection.exec_driver_sql(sql("lease_puzzles"), {"chunk": row.id}).all()
+        tasks = () if row.checkpoint_id else connection.exec_driver_sql(sql("lease_puzzles"), {"chunk": row.id}).all()
     return Lease(
         chunk_id=row.id,
         batch_id=row.batch_id,
@@ -110,6 +120,9 @@ def lease(
         budget=Budget(row.budget_seconds, row.budget_nodes, row.budget_bytes),
         algorithm=row.algorithm,
         heuristic=row.heuristic,
+        distributed=row.distributed,
+        checkpoint_id=row.checkpoint_id,
+        attempts=row.attempts,
         tasks=[Task(*task) for task in tasks],
     )
 
@@ -118,14 +131,14 @@ def renew(engine: Engine, held: Lease, seconds: float = 60) -> None:
     """Keep the lease for so long from now on; call it only when there was progress."""
     with engine.begin() as connection:
         connection.execute(
-            update(chunk).where(_held(held)).values(lease_expires=func.now() + timedelta(seconds=seconds))
+            update(chunk).where(is_held(held)).values(lease_expires=func.now() + timedelta(seconds=seconds))
         )
 
 
 def wanted(engine: Engine, held: Lease) -> bool:
     """Whether the lease still holds and the batch is not cancelled: else go on no further."""
     with engine.connect() as connection:
-        query = select(exists().where(_held(held), batch.c.id == chunk.c.batch_id, batch.c.cancelled.is_(None)))
+        query = select(exists().where(is_held(held), batch.c.id == chunk.c.batch_id, batch.c.cancelled.is_(None)))
         return bool(connection.execute(query).scalar_one())
 
 
@@ -136,29 +149,29 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
     one. Returns the chunks that wait again; None if the lease was lost, and then nothing is stored.
     """
     with engine.begin() as connection:
-        mine = connection.execute(select(chunk.c.id).where(_held(held)).with_for_update()).one_or_none()
+        mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
         if mine is None:
             return None
         if answers:
-            _store(connection, held, answers)
+            store(connection, held, answers)
         left = connection.execute(
             select(func.count()).select_from(pending).where(pending.c.chunk_id == held.chunk_id)
         ).scalar_one()
         if not left:
-            _close(connection, held.chunk_id, "done")
+            close(connection, held.chunk_id, "done")
             return []
         cancelled = select(batch.c.cancelled).where(batch.c.id == held.batch_id)
         if connection.execute(cancelled).scalar_one() is not None:
-            _close(connection, held.chunk_id, "cancelled")
+            close(connection, held.chunk_id, "cancelled")
             return []
-        return _wait_again(connection, held.chunk_id, split=split and left > 1)
+        return wait_again(connection, held.chunk_id, split=split and left > 1)
 
 
 def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None = None) -> int:
     """Give again what a dead worker held: the leases of ``worker``, of one chunk, or those that ran out; how many.
 
     A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
-    ``failed``, so the one that kills workers is found and its neighbours are solved.
+    ``failed``, so the one that kills workers is found and its neighbours are solved. A slice is given again as it is.
     """
     if worker is not None:
         lost = chunk.c.worker == worker
@@ -199,11 +212,11 @@ def unfinished(engine: Engine, batch_id: int) -> bool:
         return bool(connection.execute(query).scalar_one())
 
 
-def _held(held: Lease) -> Any:
+def is_held(held: Lease) -> Any:
     return and_(chunk.c.id == held.chunk_id, chunk.c.lease_token == held.token)
 
 
-def _close(connection: Connection, chunk_id: int, state: str) -> None:
+def close(connection: Connection, chunk_id: int, state: str) -> None:
     connection.execute(
         update(chunk)
         .where(chunk.c.id == chunk_id)
@@ -211,7 +224,7 @@ def _close(connection: Connection, chunk_id: int, state: str) -> None:
     )
 
 
-def _wait_again(connection: Connection, chunk_id: int, *, split: bool, attempts: int = 0) -> list[int]:
+def wait_again(connection: Connection, chunk_id: int, *, split: bool, attempts: int = 0) -> list[int]:
     waiting = [chunk_id]
     if split:
         waiting.append(connection.exec_driver_sql(sql("split"), {"chunk": chunk_id}).scalar_one())
@@ -223,7 +236,7 @@ def _wait_again(connection: Connection, chunk_id: int, *, split: bool, attempts:
     return waiting
 
 
-def _store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> None:
+def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> None:
     solutions = [one.solution for one in answers]
     # moves without a known length to go with them would break the table's promise
     proven = [s.outcome in (Outcome.OPTIMAL, Outcome.BOUNDED) for s in solutions]
@@ -282,21 +295,34 @@ def _attempt(worker: str, one: Answer) -> tuple[object, ...]:
 
 def _recover(connection: Connection, row: Any) -> None:
     if row.cancelled is not None:
-        _close(connection, row.id, "cancelled")
+        close(connection, row.id, "cancelled")
         return
     tasks = connection.execute(select(pending.c.puzzle_id, pending.c.metric).where(pending.c.chunk_id == row.id)).all()
-    if row.attempts < LOST_LEASES:
-        _wait_again(connection, row.id, split=False, attempts=row.attempts)
+    if row.attempts < LOST_LEASES or row.checkpoint_id is not None:
+        wait_again(connection, row.id, split=False, attempts=row.attempts)
     elif len(tasks) > 1:
         # halves have one lease each before they are cut again; a single puzzle has all three
-        _wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
+        wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
     else:
         reason = f"the worker process died {row.attempts} times on this puzzle"
-        held = Lease(row.id, row.batch_id, row.queue, row.lease_token, row.worker, Budget(), None, None, [])
+        held = Lease(
+            row.id,
+            row.batch_id,
+            row.queue,
+            row.lease_token,
+            row.worker,
+            Budget(),
+            None,
+            None,
+            False,
+            None,
+            row.attempts,
+            [],
+        )
         failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
         if failures:
-            _store(connection, held, failures)
-        _close(connection, row.id, "done")
+            store(connection, held, failures)
+        close(connection, row.id, "done")
 
 
 def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tuple[int, str]]:

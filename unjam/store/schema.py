@@ -19,13 +19,14 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    UniqueConstraint,
     Uuid,
     func,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0001"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0002"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -129,6 +130,7 @@ batch = Table(
     Column("budget_bytes", BigInteger),
     Column("algorithm", Text),
     Column("heuristic", Text),
+    Column("distributed", Boolean, nullable=False, server_default=text("false")),
     _now(),
     Column("cancelled", DateTime(timezone=True)),
     CheckConstraint("queue IN ('interactive', 'bulk')", "queue"),
@@ -157,7 +159,33 @@ batch_item = Table(
     CheckConstraint("symmetry BETWEEN 0 AND 7", "symmetry"),
 )
 
-# What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones.
+# How far a search is that many workers share (unjam/search/split.py); it goes when there is an answer. interior: by f,
+# the nodes expanded and generated above the units.
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), nullable=False),
+    Column("puzzle_id", BigInteger, ForeignKey("puzzle.id"), nullable=False),
+    Column("metric", Text, nullable=False),
+    Column("heuristic", Text, nullable=False),
+    Column("pattern_table", Text),
+    Column("bound", Integer, nullable=False),
+    Column("profile", ARRAY(BigInteger), nullable=False),
+    Column("interior", JSON, nullable=False),
+    Column("expanded", BigInteger, nullable=False),
+    Column("bound_generated", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("cpu_seconds", Double, nullable=False),
+    Column("upper", Integer),
+    Column("moves", LargeBinary),
+    _now(),
+    UniqueConstraint("batch_id", "puzzle_id", "metric"),
+    CheckConstraint("(upper IS NULL) = (moves IS NULL)", "upper"),
+)
+
+# What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones. With
+# a checkpoint it is a slice of that search.
 chunk = Table(
     "chunk",
     metadata,
@@ -170,6 +198,7 @@ chunk = Table(
     Column("lease_token", Uuid),
     Column("lease_expires", DateTime(timezone=True)),
     Column("announced", DateTime(timezone=True), nullable=False, server_default=func.now()),
+    Column("checkpoint_id", BigInteger, ForeignKey("checkpoint.id", ondelete="SET NULL"), index=True),
     _now(),
     Column("finished", DateTime(timezone=True)),
     CheckConstraint("state IN ('waiting', 'leased', 'done', 'cancelled')", "state"),
@@ -179,7 +208,23 @@ chunk = Table(
     Index("chunk_leased_idx", "lease_expires", postgresql_where=text("state = 'leased'")),
 )
 
-# The puzzles that a batch still waits for, and the chunk they are in.
+# Units of a shared search under the present bound, each its way, f and weight, and the nodes they took. The first
+# `done` are searched, the next one as far as `resume`.
+slice = Table(
+    "slice",
+    metadata,
+    Column("chunk_id", BigInteger, ForeignKey("chunk.id", ondelete="CASCADE"), primary_key=True),
+    Column("checkpoint_id", BigInteger, ForeignKey("checkpoint.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("units", JSON, nullable=False),
+    Column("nodes", JSON, nullable=False),
+    Column("done", Integer, nullable=False, server_default="0"),
+    Column("resume", Text, nullable=False, server_default=""),
+    CheckConstraint("json_array_length(nodes) = json_array_length(units)", "nodes"),
+    CheckConstraint("done BETWEEN 0 AND json_array_length(units)", "done"),
+)
+
+# The puzzles that a batch still waits for, and the chunk they are in: that of the first slice, where workers share the
+# search.
 pending = Table(
     "pending",
     metadata,

@@ -1,0 +1,278 @@
+"""Slices: parts of a search that many workers share, each a chunk of its own.
+
+The search is kept in a checkpoint and goes from bound to bound. A worker takes a slice as any other chunk, for some
+seconds, and gives back what it has counted and where it stopped; what is left waits again. Who finishes the last slice
+of a bound makes those of the next one. So a worker that dies costs what it did since it took its slice, and nothing is
+counted twice.
+
+Locks are taken in one order: the checkpoint, then chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, select, update
+
+from unjam.puzzles.grid import Move
+from unjam.search.solution import Outcome, Solution, ended
+from unjam.search.split import STEP, Division, Progress, Unit, expected_seconds, worked
+from unjam.store.answers import pack_moves
+from unjam.store.chunks import Answer, Lease, Task, close, is_held, store, wait_again
+from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
+from unjam.store.schema import slice as slice_
+
+QUEUE = "bulk"  # whoever waits for an answer goes first
+SECONDS = 0.5  # a slice is about so long
+MOST = 128  # slices of a bound at its beginning
+
+Advance = Callable[[Progress, list[Unit], list[int]], Division]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Units to be searched under the bound of ``progress``, the first one from ``resume`` on."""
+
+    task: Task
+    progress: Progress
+    units: list[Unit] = field(repr=False)
+    resume: str
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a worker did of a slice, and ``answer``, where that ends the search. Counts as in _kernels.Slice."""
+
+    done: int = 0
+    resume: str = ""
+    nodes: Sequence[int] = field(default=(), repr=False)
+    expanded: int = 0
+    generated: int = 0
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    answer: Solution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GivenBack:
+    """The chunks that wait now, and whether the search has its answer."""
+
+    waiting: list[int]
+    answered: bool = False
+
+
+def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[int] | None:
+    """Share the search of a task with all workers; returns the slices' chunks, or None if the lease was lost.
+
+    The task leaves its chunk: the batch goes on to wait for it, but now for its slices.
+    """
+    with engine.begin() as connection:
+        mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
+        if mine is None:
+            return None
+        made = (
+            insert(checkpoint)
+            .values(batch_id=held.batch_id, puzzle_id=task.puzzle_id, metric=task.metric, **_columns(division.progress))
+            .returning(checkpoint.c.id)
+        )
+        chunks = _add_slices(connection, held.batch_id, connection.execute(made).scalar_one(), division)
+        connection.execute(
+            update(pending)
+            .where(
+                pending.c.batch_id == held.batch_id,
+                pending.c.puzzle_id == task.puzzle_id,
+                pending.c.metric == task.metric,
+            )
+            .values(chunk_id=chunks[0])
+        )
+    return chunks
+
+
+def load(engine: Engine, held: Lease) -> Slice | None:
+    """What a leased slice is; None if its search ended meanwhile."""
+    with engine.connect() as connection:
+        row = connection.execute(
+            select(checkpoint, slice_, puzzle.c.family, puzzle.c.canonical)
+            .join(slice_, slice_.c.checkpoint_id == checkpoint.c.id)
+            .join(puzzle)
+            .where(slice_.c.chunk_id == held.chunk_id)
+        ).one_or_none()
+    if row is None:
+        return None
+    task = Task(row.puzzle_id, row.metric, row.family, row.canonical)
+    return Slice(task, _progress(row), _units(row)[row.done :], row.resume)
+
+
+def under_way(engine: Engine, batch_id: int) -> list[Progress]:
+    """How far the shared searches of a batch are; none when it is cancelled."""
+    wanted = select(checkpoint).join(batch).where(batch.c.id == batch_id, batch.c.cancelled.is_(None))
+    with engine.connect() as connection:
+        return [_progress(row) for row in connection.execute(wanted.order_by(checkpoint.c.id))]
+
+
+def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, split: bool = True) -> GivenBack | None:
+    """Store what was done of a slice and give the lease back, in one transaction; None if the lease was lost.
+
+    What is left waits again, with ``split`` in two, so that an idle worker can take half. After the last slice of a
+    bound, ``advance`` makes the units of the next one. The search ends with the work's answer, with the batch's budget,
+    or when the bound comes to the length of a solution that is known.
+    """
+    with engine.begin() as connection:
+        row = connection.execute(
+            select(checkpoint).where(checkpoint.c.id == held.checkpoint_id).with_for_update()
+        ).one_or_none()
+        mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
+        if row is None or mine is None:
+            return None
+        progress = worked(_progress(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
+        if work.answer is not None:
+            return _end(connection, held, row, progress, work.answer)
+        cancelled = select(batch.c.cancelled).where(batch.c.id == held.batch_id)
+        if connection.execute(cancelled).scalar_one() is not None:
+            close(connection, held.chunk_id, "cancelled")
+            return GivenBack([])
+        waiting = _keep(connection, held, work, split)
+        if not waiting and not connection.execute(_unfinished(row.id)).scalar_one():
+            if progress.upper is not None and progress.bound + STEP >= progress.upper:
+                proven = replace(progress, bound=progress.upper).solution(row.metric, Outcome.OPTIMAL)
+                return _end(connection, held, row, progress, proven)
+            division = advance(progress, *_searched(connection, row.id))
+            progress = division.progress
+            connection.execute(delete(slice_).where(slice_.c.checkpoint_id == row.id))
+            waiting = _add_slices(connection, held.batch_id, row.id, division)
+        if over := _over(held, progress):
+            answer = progress.solution(row.metric, Outcome.BOUNDED, ended(over))
+            return _end(connection, held, row, progress, answer)
+        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**_columns(progress)))
+        return GivenBack(waiting)
+
+
+def _keep(connection: Connection, held: Lease, work: Work, split: bool) -> list[int]:
+    """Note what is done of a slice; the chunks that wait for the rest."""
+    mine = slice_.c.chunk_id == held.chunk_id
+    row = connection.execute(select(slice_).where(mine)).one()
+    done = row.done + work.done
+    nodes: list[int] = row.nodes
+    for at, count in enumerate(work.nodes, row.done):
+        nodes[at] += count
+    left = len(nodes) - done
+    if not left:
+        connection.execute(update(slice_).where(mine).values(nodes=nodes, done=done, resume=""))
+        close(connection, held.chunk_id, "done")
+        return []
+    cut = done + (left + 1) // 2 if split else len(nodes)
+    kept = {"nodes": nodes[:cut]} if cut == len(nodes) else {"nodes": nodes[:cut], "units": row.units[:cut]}
+    connection.execute(update(slice_).where(mine).values(**kept, done=done, resume=work.resume))
+    waiting = wait_again(connection, held.chunk_id, split=False)
+    if cut < len(nodes):
+        [other] = _add_chunks(connection, held.batch_id, row.checkpoint_id, 1)
+        rest = {"units": row.units[cut:], "nodes": nodes[cut:]}
+        connection.execute(insert(slice_).values(chunk_id=other, checkpoint_id=row.checkpoint_id, **rest))
+        waiting.append(other)
+    return waiting
+
+
+def _over(held: Lease, progress: Progress) -> str | None:
+    if held.budget.seconds is not None and progress.seconds >= held.budget.seconds:
+        return "seconds"
+    if held.budget.nodes is not None and progress.generated >= held.budget.nodes:
+        return "nodes"
+    return None
+
+
+def _end(connection: Connection, held: Lease, row: Row[Any], progress: Progress, answer: Solution) -> GivenBack:
+    """Store the answer with the counts of all workers; the slices that others hold find their leases gone."""
+    totals = progress.solution(row.metric, Outcome.BOUNDED)
+    names = ("expanded", "generated", "seconds", "cpu_seconds", "profile", "algorithm", "heuristic")
+    solution = replace(answer, **{name: getattr(totals, name) for name in names})
+    store(connection, held, [Answer(row.puzzle_id, solution)])
+    connection.execute(
+        delete(pending).where(
+            pending.c.batch_id == row.batch_id, pending.c.puzzle_id == row.puzzle_id, pending.c.metric == row.metric
+        )
+    )
+    connection.execute(
+        update(chunk)
+        .where(chunk.c.checkpoint_id == row.id, chunk.c.state.in_(("waiting", "leased")))
+        .values(state="done", finished=func.now(), lease_token=None, lease_expires=None)
+    )
+    connection.execute(delete(checkpoint).where(checkpoint.c.id == row.id))
+    return GivenBack([], answered=True)
+
+
+def _add_slices(connection: Connection, batch_id: int, checkpoint_id: int, division: Division) -> list[int]:
+    """Deal the units out in turn: their sizes differ, but neighbours are alike."""
+    units = division.units
+    count = min(max(int(expected_seconds(division.progress) / SECONDS), 1), MOST, len(units))
+    chunks = _add_chunks(connection, batch_id, checkpoint_id, count)
+    connection.execute(
+        insert(slice_),
+        [
+            {
+                "chunk_id": chunk_id,
+                "checkpoint_id": checkpoint_id,
+                "units": [(unit.way, unit.f, unit.weight) for unit in units[first::count]],
+                "nodes": [0] * len(units[first::count]),
+            }
+            for first, chunk_id in enumerate(chunks)
+        ],
+    )
+    return chunks
+
+
+def _add_chunks(connection: Connection, batch_id: int, checkpoint_id: int, count: int) -> list[int]:
+    rows = [{"batch_id": batch_id, "queue": QUEUE, "checkpoint_id": checkpoint_id}] * count
+    return list(connection.execute(insert(chunk).returning(chunk.c.id), rows).scalars())
+
+
+def _unfinished(checkpoint_id: int) -> Any:
+    return select(exists().where(chunk.c.checkpoint_id == checkpoint_id, chunk.c.state.in_(("waiting", "leased"))))
+
+
+def _searched(connection: Connection, checkpoint_id: int) -> tuple[list[Unit], list[int]]:
+    """The units of a bound and their nodes."""
+    rows = connection.execute(select(slice_).where(slice_.c.checkpoint_id == checkpoint_id).order_by(slice_.c.chunk_id))
+    units: list[Unit] = []
+    nodes: list[int] = []
+    for row in rows:
+        units += _units(row)
+        nodes += row.nodes
+    return units, nodes
+
+
+def _units(row: Row[Any]) -> list[Unit]:
+    return [Unit(*unit) for unit in row.units]
+
+
+def _progress(row: Row[Any]) -> Progress:
+    return Progress(
+        heuristic=row.heuristic,
+        table=row.pattern_table,
+        bound=row.bound,
+        profile=tuple(row.profile),
+        interior={int(f): (expanded, generated) for f, (expanded, generated) in row.interior.items()},
+        expanded=row.expanded,
+        bound_generated=row.bound_generated,
+        seconds=row.seconds,
+        cpu_seconds=row.cpu_seconds,
+        upper=row.upper,
+        moves=() if row.moves is None else tuple(map(Move, row.moves[::2], row.moves[1::2])),
+    )
+
+
+def _columns(progress: Progress) -> dict[str, object]:
+    return {
+        "heuristic": progress.heuristic,
+        "pattern_table": progress.table,
+        "bound": progress.bound,
+        "profile": list(progress.profile),
+        "interior": {str(f): counts for f, counts in progress.interior.items()},
+        "expanded": progress.expanded,
+        "bound_generated": progress.bound_generated,
+        "seconds": progress.seconds,
+        "cpu_seconds": progress.cpu_seconds,
+        "upper": progress.upper,
+        "moves": None if progress.upper is None else pack_moves(progress.moves),
+    }
