@@ -77,8 +77,7 @@ std::optional<Result> search_klotski(const Layout& layout, const Blocks& blocks,
   const auto fold = blocks.goal.empty() ? std::nullopt : find_fold(layout, blocks);
   const Search search{board, fold ? &*fold : nullptr, empty + layout.count(), meter};
   if (const auto singles = largest_singles(layout, blocks, empty)) {
-    const int bits = (std::bit_width(classes - 1)) * search.symbols;
-    if (search.symbols < 64 && bits <= 128) return by_skeletons(search, singles->first, singles->second);
+    if (SkeletonKeys::fits(board.count, search.symbols)) return by_skeletons(search, singles->first, singles->second);
   }
   if (classes <= 3) return by_planes<2>(search);
   if (classes <= 7) return by_planes<3>(search);

@@ -14,6 +14,7 @@
 #include "hash_set.hpp"
 #include "klotski_board.hpp"
 #include "klotski_fillings.hpp"
+#include "klotski_skeleton_keys.hpp"
 
 namespace unjam {
 
@@ -33,8 +34,9 @@ namespace unjam {
 template <int Words>
 class KlotskiSkeletons {
   using Set = FillingSet<Words>;
-  using Key = std::array<std::uint64_t, 2>;
-  using Wide = unsigned __int128;
+  using Key = SkeletonKeys::Key;
+  using Laid = SkeletonKeys::Laid;
+  using Named = SkeletonKeys::Named;
   using Anchors = KlotskiBoard::Anchors;
 
  public:
@@ -42,9 +44,7 @@ class KlotskiSkeletons {
                    Meter& meter)
       : board_(board),
         singles_(singles),
-        size_(size),
-        symbols_(symbols),
-        planes_(planes_for(board.count)),
+        keys_(board, singles, symbols, fold),
         fold_(fold),
         fillings_(size),
         meter_(meter),
@@ -58,8 +58,6 @@ class KlotskiSkeletons {
       }
     }
   }
-
-  static int planes_for(int classes) { return std::bit_width(static_cast<unsigned>(classes - 1)); }
 
   Result run() {
     const char* stop = search();
@@ -104,35 +102,10 @@ class KlotskiSkeletons {
     Set fillings;
   };
 
-  // What is needed to make keys: see klotski_planes.hpp.
-  struct Planes {
-    std::array<std::uint64_t, 4> plane{};
-    std::uint64_t tails = 0;
-  };
-
-  struct Named {
-    Wide key;
-    bool mirrored, self_image;
-  };
-
-  // A skeleton laid out.
-  struct Laid {
-    Anchors anchors{};
-    std::uint64_t free = 0;
-    int missing = 0;  // goals of its pieces
-    Planes own, image;
-  };
-
   struct Position {
     Anchors anchors{};
     std::uint64_t empty = 0;
   };
-
-  unsigned code(int klass) const { return static_cast<unsigned>(klass < singles_ ? klass + 1 : klass); }
-  int class_of(unsigned symbol) const {
-    const int klass = static_cast<int>(symbol);
-    return klass <= singles_ ? klass - 1 : klass;
-  }
 
   // Returns why it stopped early, or nullptr.
   const char* search() {
@@ -165,12 +138,12 @@ class KlotskiSkeletons {
   }
 
   bool add_start() {
-    Position position{board_.start, board_.floor};
-    for (int klass = 0; klass < board_.count; ++klass) position.empty &= ~cover(klass, board_.start[klass]);
+    Position position{board_.start, 0};
     layers_.push_back(0);
-    const Laid laid = lay(position.anchors);
-    const Named name = canonical(laid.own, laid.image);
-    const std::uint32_t at = add(key_of(name.key), hash_of(key_of(name.key)), name.self_image, laid.missing == 0);
+    const Laid laid = keys_.lay(position.anchors);
+    position.empty = laid.free & ~board_.start[singles_];
+    const Named name = keys_.name(laid);
+    const std::uint32_t at = add(name.key, hash_of(name.key), name.self_image, laid.missing == 0);
     if (at == kNone) return false;
     mark(at, single(filling_of(position, laid.free, name)));
     return !full_;
@@ -198,106 +171,9 @@ class KlotskiSkeletons {
     return part;
   }
 
-  // --- laying out, and keys ---
-
-  std::uint64_t cover(int klass, std::uint64_t anchors) const {
-    std::uint64_t cells = 0;
-    for (; anchors; anchors &= anchors - 1) cells |= board_.classes[klass].shape << std::countr_zero(anchors);
-    return cells;
-  }
-
-  static Key key_of(Wide wide) { return {static_cast<std::uint64_t>(wide), static_cast<std::uint64_t>(wide >> 64)}; }
-
-  Anchors decode(const Key& key) const {
-    Anchors anchors{};
-    const Wide wide = static_cast<Wide>(key[1]) << 64 | key[0];
-    std::array<std::uint64_t, 4> planes;
-    std::uint64_t pieces = 0;
-    for (int plane = 0; plane < planes_; ++plane) {
-      pieces |= planes[plane] = static_cast<std::uint64_t>(wide >> (plane * symbols_)) & (one(symbols_) - 1);
-    }
-    // Free cells between two pieces are skipped at once.
-    std::uint64_t uncovered = board_.floor;
-    for (int done = 0; pieces; pieces &= pieces - 1) {
-      const int at = std::countr_zero(pieces);
-      for (; done < at; ++done) uncovered &= uncovered - 1;
-      ++done;
-      unsigned symbol = 0;
-      for (int plane = 0; plane < planes_; ++plane) symbol |= static_cast<unsigned>(planes[plane] >> at & 1) << plane;
-      const int klass = class_of(symbol);
-      const int cell = std::countr_zero(uncovered);
-      anchors[klass] |= one(cell);
-      uncovered &= ~(board_.classes[klass].shape << cell);
-    }
-    return anchors;
-  }
-
-  void put(Planes& planes, int klass, std::uint64_t anchors) const {
-    for (int plane = 0; plane < planes_; ++plane) {
-      if (code(klass) >> plane & 1) planes.plane[plane] |= anchors;
-    }
-    for (; anchors; anchors &= anchors - 1) planes.tails |= board_.classes[klass].tail << std::countr_zero(anchors);
-  }
-
-  Laid lay(const Anchors& anchors) const {
-    Laid laid;
-    laid.anchors = anchors;
-    laid.free = board_.floor;
-    for (int klass = 0; klass < board_.count; ++klass) {
-      if (klass == singles_) continue;
-      laid.free &= ~anchors[klass];
-      put(laid.own, klass, anchors[klass]);
-      laid.missing += std::popcount(board_.classes[klass].goals & ~anchors[klass]);
-      if (!fold_) continue;
-      std::uint64_t images = 0;
-      for (std::uint64_t rest = anchors[klass]; rest; rest &= rest - 1) {
-        images |= one(fold_->cell[klass][std::countr_zero(rest)]);
-      }
-      put(laid.image, fold_->klass[klass], images);
-    }
-    laid.free &= ~laid.own.tails;
-    return laid;
-  }
-
-  Wide pack(const Planes& planes, int klass, std::uint64_t change, std::uint64_t tails) const {
-    const std::uint64_t mask = board_.floor & ~tails;
-    Wide packed = 0;
-    for (int plane = 0; plane < planes_; ++plane) {
-      const std::uint64_t bits = planes.plane[plane] ^ (code(klass) >> plane & 1 ? change : 0);
-      packed |= static_cast<Wide>(extract_bits(bits, mask)) << (plane * symbols_);
-    }
-    return packed;
-  }
-
-  Named canonical(const Planes& own, const Planes& image) const {
-    return choose(pack(own, 0, 0, own.tails), fold_ ? pack(image, 0, 0, image.tails) : 0);
-  }
-
-  Named choose(Wide own, Wide image) const {
-    if (!fold_) return {own, false, false};
-    return {std::min(own, image), image < own, image == own};
-  }
-
-  Named canonical_after(const Laid& laid, int klass, int from, int to) const {
-    const std::uint64_t tail = board_.classes[klass].tail;
-    const Wide own = pack(laid.own, klass, one(from) ^ one(to), (laid.own.tails ^ tail << from) | tail << to);
-    if (!fold_) return {own, false, false};
-    const int image = fold_->klass[klass];
-    const int image_from = fold_->cell[klass][from], image_to = fold_->cell[klass][to];
-    const std::uint64_t image_tail = board_.classes[image].tail;
-    return choose(own, pack(laid.image, image, one(image_from) ^ one(image_to),
-                            (laid.image.tails ^ image_tail << image_from) | image_tail << image_to));
-  }
-
-  std::uint64_t image_of_cells(std::uint64_t cells) const {
-    std::uint64_t image = 0;
-    for (; cells; cells &= cells - 1) image |= one(fold_->board[std::countr_zero(cells)]);
-    return image;
-  }
-
   int filling_of(const Position& position, std::uint64_t free, const Named& name) const {
     if (!name.mirrored && !name.self_image) return fillings_.number(extract_bits(position.empty, free));
-    const int image = fillings_.number(extract_bits(image_of_cells(position.empty), image_of_cells(free)));
+    const int image = fillings_.number(extract_bits(keys_.image_of_cells(position.empty), keys_.image_of_cells(free)));
     if (name.mirrored) return image;
     return std::min(image, fillings_.number(extract_bits(position.empty, free)));
   }
@@ -306,7 +182,7 @@ class KlotskiSkeletons {
 
   void expand(std::uint32_t from, const Set& positions) {
     const Skeleton& skeleton = skeletons_[from];
-    const Laid laid = lay(decode(skeleton.key));
+    const Laid laid = keys_.lay(keys_.decode(skeleton.key));
     move_singles(from, skeleton.self_image, laid, positions);
     for (int klass = 0; klass < board_.count; ++klass) {
       if (klass == singles_) continue;
@@ -378,9 +254,9 @@ class KlotskiSkeletons {
   void arrive(const Laid& laid, int klass, int from, int to, const Set& positions) {
     if (waiting_ == kArrivals) flush();
     const KlotskiClass& own = board_.classes[klass];
-    const Named name = canonical_after(laid, klass, from, to);
+    const Named name = keys_.name_after(laid, klass, from, to);
     Arrival& arrival = arrivals_[waiting_++];
-    arrival.key = key_of(name.key);
+    arrival.key = name.key;
     arrival.hash = hash_of(arrival.key);
     index_.prefetch(arrival.hash);
     arrival.self_image = name.self_image;
@@ -398,9 +274,9 @@ class KlotskiSkeletons {
     if (!name.mirrored && !name.self_image) {
       each([&](std::uint64_t empty) { return fillings_.number(extract_bits(empty, free)); });
     } else {
-      const std::uint64_t image = image_of_cells(free);
+      const std::uint64_t image = keys_.image_of_cells(free);
       each([&](std::uint64_t empty) {
-        const int folded = fillings_.number(extract_bits(image_of_cells(empty), image));
+        const int folded = fillings_.number(extract_bits(keys_.image_of_cells(empty), image));
         return name.mirrored ? folded : std::min(folded, fillings_.number(extract_bits(empty, free)));
       });
     }
@@ -471,7 +347,7 @@ class KlotskiSkeletons {
     Set lower{};
     each_filling<Words>(set, [&](int filling) {
       const std::uint64_t empty = spread_bits(fillings_.mask(filling), free);
-      insert<Words>(lower, std::min(filling, fillings_.number(extract_bits(image_of_cells(empty), free))));
+      insert<Words>(lower, std::min(filling, fillings_.number(extract_bits(keys_.image_of_cells(empty), free))));
     });
     return lower;
   }
@@ -536,15 +412,14 @@ class KlotskiSkeletons {
   static unsigned layer_code(std::uint32_t depth) { return depth % 3 + 1; }
 
   void find_goal(const Skeleton& skeleton, const Set& fresh) {
-    const Anchors anchors = decode(skeleton.key);
-    std::uint64_t free = board_.floor;
-    for (int klass = 0; klass < board_.count; ++klass) free &= ~cover(klass, anchors[klass]);
+    const Laid laid = keys_.lay(keys_.decode(skeleton.key));
     const std::uint64_t wanted = board_.classes[singles_].goals;
     each_filling<Words>(fresh, [&](int filling) {
-      const std::uint64_t empty = spread_bits(fillings_.mask(filling), free);
-      if (goal_ || (wanted & ~(free & ~empty))) return;
-      goal_ = Position{anchors, empty};
-      goal_->anchors[singles_] = free & ~empty;
+      const std::uint64_t empty = spread_bits(fillings_.mask(filling), laid.free);
+      const std::uint64_t singles = laid.free & ~empty;
+      if (goal_ || (wanted & ~singles)) return;
+      goal_ = Position{laid.anchors, empty};
+      goal_->anchors[singles_] = singles;
     });
   }
 
@@ -552,9 +427,9 @@ class KlotskiSkeletons {
 
   // The layer of a position modulo 3, plus 1; 0 where nobody has been.
   unsigned layer_of(const Position& position) {
-    const Laid laid = lay(position.anchors);
-    const Named name = canonical(laid.own, laid.image);
-    const auto* slot = index_.find(key_of(name.key), hash_of(key_of(name.key)));
+    const Laid laid = keys_.lay(position.anchors);
+    const Named name = keys_.name(laid);
+    const auto* slot = index_.find(name.key, hash_of(name.key));
     if (!slot) return 0;
     const Skeleton& skeleton = skeletons_[slot->value];
     const int filling = filling_of(position, laid.free, name);
@@ -603,8 +478,7 @@ class KlotskiSkeletons {
 
   const KlotskiBoard& board_;
   int singles_;  // the class that is left out
-  FillingSize size_;
-  int symbols_, planes_;
+  SkeletonKeys keys_;
   const Fold* fold_;  // nullptr: none
   Fillings<Words> fillings_;
   std::array<std::uint64_t, 64> beside_{};  // by cell: where a single may go from there
