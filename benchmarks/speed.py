@@ -19,6 +19,8 @@ from pathlib import Path
 
 import unjam
 from benchmarks.known import Case, korf100, rush
+from unjam import _kernels
+from unjam.puzzles.klotski import Klotski
 from unjam.puzzles.puzzle import Puzzle
 
 CLASSIC = ("BAAC/BAAC/DFFE/DGHE/I..J", "..../..../..../.AA./.AA.")
@@ -32,6 +34,9 @@ def main() -> None:
     for name, (board, goal) in (("classic", CLASSIC), ("big family", BIG_FAMILY)):
         for metric in ("path", "slide", "step"):
             one(f"{name} {metric}", unjam.parse("klotski", board, goal=goal), metric)
+    classic = unjam.parse("klotski", CLASSIC[0], goal=CLASSIC[1])
+    assert isinstance(classic, Klotski)
+    whole_component(classic)
     for metric in ("slide", "step"):
         many(f"2,000 rush boards, {metric}", (case for case in rush(data) if case.metric == metric))
     for metric in ("step", "slide"):
@@ -48,6 +53,18 @@ def one(name: str, puzzle: Puzzle, metric: str) -> None:
         f"  {answer.peak_bytes / 1e6:8.1f} MB",
         flush=True,
     )
+
+
+def whole_component(puzzle: Klotski) -> None:
+    """Every position that can be reached, as of a puzzle without a goal."""
+    seconds = []
+    for _ in range(9):
+        limits, control = _kernels.Limits(60, 2**64 - 1, 10**9), _kernels.Control()
+        board = puzzle.width, puzzle.height, puzzle.grid(), puzzle.classes
+        began = time.thread_time()
+        result = _kernels.klotski(*board, [], [], [], "step", "bfs", limits, control)
+        seconds.append(time.thread_time() - began)
+    print(f"{'classic, all positions':28} {min(seconds):20.4f} s  {result.peak_states:12,} states", flush=True)
 
 
 def many(name: str, cases: Iterable[Case]) -> None:

@@ -14,20 +14,22 @@
 #include "hash_set.hpp"
 #include "klotski_board.hpp"
 #include "klotski_fillings.hpp"
+#include "klotski_piece_moves.hpp"
+#include "klotski_singles.hpp"
 #include "klotski_skeleton_keys.hpp"
 
 namespace unjam {
 
 // One class of single-cell pieces, the largest, is left out of the key; what is left of a position is its skeleton:
 //
-//   . A A B          . A A B      free cells in order: a, b, c, d; the singles lie on b and c
-//   s A A B    ->    . A A B      fillings: the six ways to leave two of them empty
-//   s . C C          . . C C
+//   . A A B          a A A B      free cells in order: a, b, c, d; the singles s lie on b and c
+//   s A A B    ->    b A A B      fillings: the six ways to leave two of them empty
+//   s . C C          c d C C
 //
 // A skeleton holds one bit a filling for each thing there is to know, so that whole sets of positions take the same step by
-// a few operations on words: the fillings that let piece C move left are those with d... empty. The skeleton it leads
-// to is looked up once for all of them. As each move can be undone, the neighbours of a position lie within one layer
-// of it: its layer modulo 3 is enough to walk back from the goal.
+// a few operations on words: C moves left in the fillings that leave d empty, and the skeleton it leads to is looked up
+// once for all of them. Where there is memory these edges are kept, with the fillings that they serve. As each move can be
+// undone, the neighbours of a position lie within one layer of it: its layer modulo 3 is enough to walk back from the goal.
 //
 // Of two skeletons that the symmetry carries into each other the one with the lower key is kept, and within a skeleton
 // that is its own image of two such fillings the lower one.
@@ -47,17 +49,14 @@ class KlotskiSkeletons {
         keys_(board, singles, symbols, fold),
         fold_(fold),
         fillings_(size),
+        single_moves_(board, singles),
+        piece_moves_(board, fillings_),
         meter_(meter),
         index_(meter),
         skeletons_(meter),
+        edges_(meter),
         active_{ChunkedArray<std::uint32_t>(meter), ChunkedArray<std::uint32_t>(meter)},
-        arrivals_(std::make_unique_for_overwrite<Arrival[]>(kArrivals)) {
-    for (int cell = 0; cell < 64; ++cell) {
-      for (int direction = 0; direction < 4; ++direction) {
-        beside_[cell] |= board.stepped(board.classes[singles], one(cell), direction);
-      }
-    }
-  }
+        arrivals_(std::make_unique_for_overwrite<Arrival[]>(kArrivals)) {}
 
   Result run() {
     const char* stop = search();
@@ -85,20 +84,36 @@ class KlotskiSkeletons {
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   static constexpr std::size_t kArrivals = 64;
+  static constexpr std::uint64_t kEdgeBytes = 256 << 20;
 
   struct Skeleton {
     Key key;
-    std::uint32_t self_image;     // a filling and its image are one
-    std::uint32_t goal;           // its pieces are where the goal wants them
+    std::uint64_t free;           // once it has edges
+    std::uint32_t first_edge;     // kNone: none are kept
+    std::uint16_t edges;
+    bool self_image;              // a filling and its image are one
+    bool goal;                    // its pieces are where the goal wants them
     Set low, high;                // the layer modulo 3, plus 1; 0 where nobody has been
     std::array<Set, 2> frontier;  // of even and of odd layers
   };
 
-  // Positions of one skeleton that one piece's move leads to.
-  struct Arrival {
+  // A move of one piece, from some positions of one skeleton to positions of another.
+  struct Edge {
+    Set positions;
+    std::uint32_t target;
+    std::uint8_t klass, from, to;
+    bool mirrored : 1;    // the target is the image of what the move leads to
+    bool self_image : 1;  // the target's
+  };
+
+  struct Target {
     Key key;
     std::uint64_t hash;
-    bool self_image, goal;
+    bool goal;
+  };
+
+  struct Arrival {
+    std::uint32_t target;
     Set fillings;
   };
 
@@ -143,7 +158,7 @@ class KlotskiSkeletons {
     const Laid laid = keys_.lay(position.anchors);
     position.empty = laid.free & ~board_.start[singles_];
     const Named name = keys_.name(laid);
-    const std::uint32_t at = add(name.key, hash_of(name.key), name.self_image, laid.missing == 0);
+    const std::uint32_t at = add({name.key, hash_of(name.key), laid.missing == 0}, name.self_image);
     if (at == kNone) return false;
     mark(at, single(filling_of(position, laid.free, name)));
     return !full_;
@@ -181,9 +196,48 @@ class KlotskiSkeletons {
   // --- moves ---
 
   void expand(std::uint32_t from, const Set& positions) {
-    const Skeleton& skeleton = skeletons_[from];
-    const Laid laid = keys_.lay(keys_.decode(skeleton.key));
-    move_singles(from, skeleton.self_image, laid, positions);
+    meter_.expanded += static_cast<std::uint64_t>(size_of<Words>(positions));
+    if (skeletons_[from].first_edge == kNone) {
+      const Laid laid = keys_.lay(keys_.decode(skeletons_[from].key));
+      const bool keep = keeps_edges();
+      if (!find_edges(laid, keep ? fillings_.all() : positions)) return;
+      if (!keep || !keep_edges(from, laid.free)) {
+        move_singles(from, laid.free, positions);
+        for (const Edge& edge : found_) arrive(laid.free, edge, both<Words>(edge.positions, positions));
+        return;
+      }
+    }
+    const Skeleton skeleton = skeletons_[from];
+    for (std::uint32_t at = 0; at < skeleton.edges; ++at) {
+      const Edge& edge = edges_[skeleton.first_edge + at];
+      const Set set = both<Words>(edge.positions, positions);
+      if (any<Words>(set)) arrive(skeleton.free, edge, set);
+    }
+    move_singles(from, skeleton.free, positions);
+  }
+
+  // Most skeletons are expanded several times. What is kept of their edges must not use up the memory, though.
+  bool keeps_edges() const {
+    const std::uint64_t bytes = edges_.size() * sizeof(Edge);
+    return bytes < kEdgeBytes && meter_.affords(4 * bytes);
+  }
+
+  bool keep_edges(std::uint32_t from, std::uint64_t free) {
+    const std::uint64_t first = edges_.size();
+    for (const Edge& edge : found_) {
+      if (!edges_.push_back(edge)) return false;
+    }
+    Skeleton& skeleton = skeletons_[from];
+    skeleton.free = free;
+    skeleton.first_edge = static_cast<std::uint32_t>(first);
+    skeleton.edges = static_cast<std::uint16_t>(found_.size());
+    return true;
+  }
+
+  // Puts all moves of pieces in found_. False: there is no memory for the skeletons they lead to.
+  bool find_edges(const Laid& laid, const Set& positions) {
+    found_.clear();
+    targets_.clear();
     for (int klass = 0; klass < board_.count; ++klass) {
       if (klass == singles_) continue;
       const KlotskiClass& own = board_.classes[klass];
@@ -191,155 +245,68 @@ class KlotskiSkeletons {
       for (int direction = 0; direction < 4; ++direction) {
         ready |= board_.ready(own, laid.anchors[klass], laid.free, direction);
       }
-      for (; ready; ready &= ready - 1) move_piece(laid, klass, std::countr_zero(ready), positions);
+      for (; ready; ready &= ready - 1) {
+        const int from = std::countr_zero(ready);
+        piece_moves_.each(own, from, laid.free, positions,
+                          [&](int to, const Set& set) { add_edge(laid, klass, from, to, set); });
+      }
     }
-    meter_.expanded += static_cast<std::uint64_t>(size_of<Words>(positions));
+    for (std::size_t at = 0; at < found_.size(); ++at) {
+      const std::uint32_t target = add(targets_[at], found_[at].self_image);
+      found_[at].target = target;
+      if (target == kNone) full_ = true;
+    }
+    return !full_;
   }
 
-  // All moves of one piece, from all positions at once.
-  void move_piece(const Laid& laid, int klass, int from, const Set& positions) {
-    const KlotskiClass& own = board_.classes[klass];
-    const std::uint64_t covered = own.shape << from;
-    const std::uint64_t fits = board_.places_in(own, laid.free | covered);
-    // The positions of the set in which the piece can be at the place.
-    const auto with_room = [&](Set set, int place) {
-      for (std::uint64_t cells = (own.shape << place) & ~covered; cells; cells &= cells - 1) {
-        const std::uint64_t before = laid.free & (one(std::countr_zero(cells)) - 1);
-        set = both<Words>(set, fillings_.with_empty(std::popcount(before)));
-      }
-      return set;
-    };
-    if (board_.metric != Metric::path) {
-      for (int direction = 0; direction < 4; ++direction) {
-        Set set = positions;
-        for (std::uint64_t at = one(from); (at = board_.stepped(own, at, direction) & fits);) {
-          const int to = std::countr_zero(at);
-          set = with_room(set, to);
-          if (!any<Words>(set)) break;
-          arrive(laid, klass, from, to, set);
-          if (board_.metric == Metric::step) break;
-        }
-      }
-      return;
-    }
-    // By place, the positions from which the piece has a way there.
-    reached_[from] = positions;
-    std::uint64_t seen = one(from), open = seen;
-    while (open) {
-      const int at = std::countr_zero(open);
-      open &= open - 1;
-      for (int direction = 0; direction < 4; ++direction) {
-        const std::uint64_t next = board_.stepped(own, one(at), direction) & fits;
-        if (!next) continue;
-        const int to = std::countr_zero(next);
-        if (to == from) continue;
-        const Set set = with_room(reached_[at], to);
-        if (!(seen & next)) reached_[to] = {};
-        Set& known = reached_[to];
-        std::uint64_t more = 0;
-        for (int word = 0; word < Words; ++word) {
-          more |= set[word] & ~known[word];
-          known[word] |= set[word];
-        }
-        if (!more) continue;
-        seen |= next;
-        open |= next;
-      }
-    }
-    for (seen ^= one(from); seen; seen &= seen - 1) {
-      arrive(laid, klass, from, std::countr_zero(seen), reached_[std::countr_zero(seen)]);
-    }
-  }
-
-  void arrive(const Laid& laid, int klass, int from, int to, const Set& positions) {
-    if (waiting_ == kArrivals) flush();
-    const KlotskiClass& own = board_.classes[klass];
+  void add_edge(const Laid& laid, int klass, int from, int to, const Set& positions) {
     const Named name = keys_.name_after(laid, klass, from, to);
+    const std::uint64_t goals = board_.classes[klass].goals;
+    const bool goal = laid.missing + static_cast<int>(goals >> from & 1) == static_cast<int>(goals >> to & 1);
+    targets_.push_back({name.key, hash_of(name.key), goal});
+    index_.prefetch(targets_.back().hash);
+    found_.push_back({positions, kNone, static_cast<std::uint8_t>(klass), static_cast<std::uint8_t>(from),
+                      static_cast<std::uint8_t>(to), name.mirrored, name.self_image});
+  }
+
+  void arrive(std::uint64_t free_before, const Edge& edge, const Set& positions) {
+    if (waiting_ == kArrivals) flush();
     Arrival& arrival = arrivals_[waiting_++];
-    arrival.key = name.key;
-    arrival.hash = hash_of(arrival.key);
-    index_.prefetch(arrival.hash);
-    arrival.self_image = name.self_image;
-    arrival.goal = laid.missing + static_cast<int>(own.goals >> from & 1) == static_cast<int>(own.goals >> to & 1);
+    arrival.target = edge.target;
+    prefetch(edge.target);
     arrival.fillings = {};
-    const std::uint64_t before = own.shape << from, after = own.shape << to;
-    const std::uint64_t free = (laid.free | before) & ~after;
+    const std::uint64_t shape = board_.classes[edge.klass].shape;
+    const std::uint64_t before = shape << edge.from, after = shape << edge.to;
+    const std::uint64_t free = (free_before | before) & ~after;
     const auto each = [&](auto&& number) {
       each_filling<Words>(positions, [&](int filling) {
-        const std::uint64_t empty = (spread_bits(fillings_.mask(filling), laid.free) | before) & ~after;
+        const std::uint64_t empty = (spread_bits(fillings_.mask(filling), free_before) | before) & ~after;
         insert<Words>(arrival.fillings, number(empty));
         ++meter_.generated;
       });
     };
-    if (!name.mirrored && !name.self_image) {
+    if (!edge.mirrored && !edge.self_image) {
       each([&](std::uint64_t empty) { return fillings_.number(extract_bits(empty, free)); });
     } else {
       const std::uint64_t image = keys_.image_of_cells(free);
       each([&](std::uint64_t empty) {
         const int folded = fillings_.number(extract_bits(keys_.image_of_cells(empty), image));
-        return name.mirrored ? folded : std::min(folded, fillings_.number(extract_bits(empty, free)));
+        return edge.mirrored ? folded : std::min(folded, fillings_.number(extract_bits(empty, free)));
       });
     }
   }
 
   // Singles stay in their skeleton.
-  void move_singles(std::uint32_t from, bool self_image, const Laid& laid, const Set& positions) {
-    const std::uint64_t places = board_.classes[singles_].places & laid.free;
-    const auto packed_places = static_cast<std::uint32_t>(extract_bits(places, laid.free));
-    std::array<std::uint32_t, FillingSize::kMostCells> beside;
-    int at = 0;
-    for (std::uint64_t rest = laid.free; rest; rest &= rest - 1, ++at) {
-      const std::uint64_t cells = beside_[std::countr_zero(rest)] & laid.free;
-      beside[at] = static_cast<std::uint32_t>(extract_bits(cells, laid.free));
-    }
+  void move_singles(std::uint32_t from, std::uint64_t free, const Set& positions) {
+    single_moves_.set_free(free);
     Set children{};
     each_filling<Words>(positions, [&](int filling) {
-      const std::uint32_t mask = fillings_.mask(filling);
-      const std::uint32_t empty = mask & packed_places;
-      const auto exchange = [&](std::uint32_t single, std::uint32_t hole) {
+      single_moves_.each(fillings_.mask(filling), [&](std::uint32_t mask) {
+        insert<Words>(children, fillings_.number(mask));
         ++meter_.generated;
-        insert<Words>(children, fillings_.number(mask ^ single ^ hole));
-      };
-      if (board_.metric == Metric::path) {
-        for (std::uint32_t rest = empty; rest;) {
-          std::uint32_t hole = rest & -rest, edge = 0;
-          for (std::uint32_t open = hole; open;) {
-            const std::uint32_t near = beside[std::countr_zero(open)];
-            edge |= near & ~empty;
-            open = (open & (open - 1)) | (near & empty & ~hole);
-            hole |= near & empty;
-          }
-          rest &= ~hole;
-          for (; edge; edge &= edge - 1) {
-            for (std::uint32_t holes = hole; holes; holes &= holes - 1) exchange(edge & -edge, holes & -holes);
-          }
-        }
-      } else if (board_.metric == Metric::step) {
-        for (std::uint32_t rest = empty; rest; rest &= rest - 1) {
-          const std::uint32_t near = beside[std::countr_zero(rest)] & ~empty;
-          for (std::uint32_t edge = near; edge; edge &= edge - 1) exchange(edge & -edge, rest & -rest);
-        }
-      } else {
-        slide_singles(laid.free, spread_bits(empty, laid.free), [&](std::uint64_t single, std::uint64_t hole) {
-          exchange(static_cast<std::uint32_t>(extract_bits(single, laid.free)),
-                   static_cast<std::uint32_t>(extract_bits(hole, laid.free)));
-        });
-      }
+      });
     });
-    if (self_image) children = folded(children, laid.free);
-    mark(from, children);
-  }
-
-  template <class Exchange>
-  void slide_singles(std::uint64_t free, std::uint64_t empty, Exchange&& exchange) const {
-    const KlotskiClass& own = board_.classes[singles_];
-    for (int direction = 0; direction < 4; ++direction) {
-      std::uint64_t ready = board_.ready(own, free & own.places & ~empty, empty, direction);
-      for (; ready; ready &= ready - 1) {
-        const std::uint64_t single = ready & -ready;
-        for (std::uint64_t at = single; (at = board_.stepped(own, at, direction) & empty);) exchange(single, at);
-      }
-    }
+    mark(from, skeletons_[from].self_image ? folded(children, free) : children);
   }
 
   // In a skeleton that is its own image: each filling, or its image if that has the lower number.
@@ -355,32 +322,26 @@ class KlotskiSkeletons {
   // --- what is known ---
 
   void flush() {
-    std::array<std::uint32_t, kArrivals> at;
-    for (std::size_t n = 0; n < waiting_; ++n) {
-      const Arrival& arrival = arrivals_[n];
-      at[n] = add(arrival.key, arrival.hash, arrival.self_image, arrival.goal);
-      if (at[n] == kNone) {
-        full_ = true;
-        waiting_ = n;
-        break;
-      }
-      const char* bytes = reinterpret_cast<const char*>(&skeletons_[at[n]]);
-      for (std::size_t line = 0; line < std::min<std::size_t>(sizeof(Skeleton), 256); line += 64) __builtin_prefetch(bytes + line);
-    }
-    for (std::size_t n = 0; n < waiting_; ++n) mark(at[n], arrivals_[n].fillings);
+    for (std::size_t at = 0; at < waiting_; ++at) mark(arrivals_[at].target, arrivals_[at].fillings);
     waiting_ = 0;
   }
 
+  void prefetch(std::uint32_t at) {
+    const char* bytes = reinterpret_cast<const char*>(&skeletons_[at]);
+    for (std::size_t line = 0; line < std::min<std::size_t>(sizeof(Skeleton), 256); line += 64) __builtin_prefetch(bytes + line);
+  }
+
   // The number of the skeleton; kNone if there is no memory for it.
-  std::uint32_t add(const Key& key, std::uint64_t hash, bool self_image, bool goal) {
-    const auto [slot, insert] = index_.insert(key, hash);
+  std::uint32_t add(const Target& target, bool self_image) {
+    const auto [slot, insert] = index_.insert(target.key, target.hash);
     if (insert == Insert::present) return slot->value;
     const std::uint64_t number = skeletons_.size();
     if (insert == Insert::full || number == kNone) return kNone;
     Skeleton skeleton{};
-    skeleton.key = key;
+    skeleton.key = target.key;
+    skeleton.first_edge = kNone;
     skeleton.self_image = self_image;
-    skeleton.goal = goal && board_.has_goal;
+    skeleton.goal = target.goal && board_.has_goal;
     if (!skeletons_.push_back(skeleton)) return kNone;
     slot->value = static_cast<std::uint32_t>(number);
     return slot->value;
@@ -481,11 +442,14 @@ class KlotskiSkeletons {
   SkeletonKeys keys_;
   const Fold* fold_;  // nullptr: none
   Fillings<Words> fillings_;
-  std::array<std::uint64_t, 64> beside_{};  // by cell: where a single may go from there
-  std::array<Set, 64> reached_;
+  SingleMoves single_moves_;
+  PieceMoves<Words> piece_moves_;
   Meter& meter_;
   HashMap<Key, std::uint32_t> index_;
   ChunkedArray<Skeleton> skeletons_;
+  ChunkedArray<Edge> edges_;
+  std::vector<Edge> found_;      // of the skeleton that is being expanded
+  std::vector<Target> targets_;  // of found_
   std::array<ChunkedArray<std::uint32_t>, 2> active_;  // with a frontier in even and in odd layers
   std::unique_ptr<Arrival[]> arrivals_;
   std::size_t waiting_ = 0;
