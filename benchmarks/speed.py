@@ -14,16 +14,22 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from math import inf
 from pathlib import Path
+from typing import Any
 
 import unjam
 from benchmarks.known import Case, korf100, rush
 from unjam import _kernels
 from unjam.puzzles.klotski import Klotski
-from unjam.puzzles.puzzle import Puzzle
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.rush import Rush
+from unjam.search.encode import rush_arguments
+from unjam.search.solve import NO_LIMIT
 
 CLASSIC = ("BAAC/BAAC/DFFE/DGHE/I..J", "..../..../..../.AA./.AA.")
+LARGE_COMPONENT = "BBoJoooHoJCCGHAAKLGDDoKLooIEEoFFIooo"  # 541,934 states
 BIG_FAMILY = (".BAAC./.BAAC./EDDDDF/GHHIIJ/KLLMMN", "....../....../....../..AA../..AA..")
 
 
@@ -39,6 +45,8 @@ def main() -> None:
     whole_component(classic)
     for metric in ("slide", "step"):
         many(f"2,000 rush boards, {metric}", (case for case in rush(data) if case.metric == metric))
+        rush_kernel(metric, [case.puzzle for case in rush(data) if case.metric == metric])
+        rush_component(metric)
     for metric in ("step", "slide"):
         many(f"Korf's 100, {metric}", (case for case in korf100(data) if case.metric == metric))
     whole_program(data / "rush_known.csv")
@@ -72,6 +80,31 @@ def many(name: str, cases: Iterable[Case]) -> None:
     seconds = [answer.cpu_seconds for answer in answers]
     generated = sum(answer.generated for answer in answers)
     print(f"{name:28} {sum(seconds):14.3f} s  slowest {max(seconds):.3f} s, {generated:,} nodes generated", flush=True)
+
+
+def rush_kernel(metric: Metric, puzzles: list[Puzzle]) -> None:
+    """The calls of the kernel alone, without thread, encoding and check."""
+    boards = [rush_arguments(puzzle) for puzzle in puzzles if isinstance(puzzle, Rush)]
+    seconds = min(timed(lambda: [explore(board, metric) for board in boards]) for _ in range(3))
+    print(f"{'  the kernel alone':28} {seconds:14.3f} s", flush=True)
+
+
+def rush_component(metric: Metric) -> None:
+    puzzle = Rush.parse(LARGE_COMPONENT)
+    board = (*rush_arguments(puzzle)[:-1], -1)
+    states = explore(board, metric).peak_states
+    seconds = min(timed(lambda: explore(board, metric)) for _ in range(9))
+    print(f"{f'whole rush component, {metric}':28} {seconds:14.4f} s  {states:,} states", flush=True)
+
+
+def explore(board: tuple[Any, ...], metric: Metric) -> _kernels.Result:
+    return _kernels.rush(*board, metric, "bfs", _kernels.Limits(inf, NO_LIMIT, NO_LIMIT), _kernels.Control())
+
+
+def timed(run: Callable[[], object]) -> float:
+    began = time.thread_time()
+    run()
+    return time.thread_time() - began
 
 
 def whole_program(pack: Path) -> None:

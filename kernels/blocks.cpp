@@ -15,6 +15,7 @@
 #include "klotski_search.hpp"
 #include "layout.hpp"
 #include "parkout.hpp"
+#include "rush_search.hpp"
 
 namespace nb = nanobind;
 
@@ -124,27 +125,37 @@ Result klotski(int width, int height, const Ints& board, const Ints& classes, co
   });
 }
 
-Result rush(int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric,
-            const std::string& algorithm, const Limits& limits, Control& control) {
-  const Layout layout(width, height, board);
-  require(primary >= 0 && primary < layout.count(), "the primary car is not on the board");
+Blocks rush_blocks(const Layout& layout, RushGoal goal, Metric metric) {
   Blocks blocks;
-  blocks.metric = metric_named(metric);
-  require(blocks.metric != Metric::path, "rush has the metrics slide and step");
+  blocks.metric = metric;
   blocks.walls = layout.walls;
   for (int car = 0; car < layout.count(); ++car) {
     blocks.classes.push_back({car});
-    const Axis axis = axis_of(layout, car);
-    blocks.tracks.push_back(make_track(layout, {car}, layout.all() & ~layout.walls, directions(axis)));
+    blocks.tracks.push_back(make_track(layout, {car}, layout.all() & ~layout.walls, directions(axis_of(layout, car))));
   }
+  if (goal.cell >= 0) {
+    blocks.goal.emplace_back(goal.primary, goal.cell);
+    blocks.primary = goal.primary;
+  }
+  return blocks;
+}
+
+Result rush(int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric_name,
+            const std::string& algorithm, const Limits& limits, Control& control) {
+  const Layout layout(width, height, board);
+  require(primary >= 0 && primary < layout.count(), "the primary car is not on the board");
+  for (int car = 0; car < layout.count(); ++car) axis_of(layout, car);
+  const Metric metric = metric_named(metric_name);
+  require(metric != Metric::path, "rush has the metrics slide and step");
   require(goal_cell >= -1 && goal_cell < layout.cells(), "the goal is a cell of the board");
-  if (goal_cell >= 0) {
-    blocks.goal.emplace_back(primary, goal_cell);
-    blocks.primary = primary;
-  }
+  const RushGoal goal{primary, goal_cell};
   const Algorithm chosen = algorithm_named(algorithm);
-  return released(limits, control,
-                  [&](Meter& meter) { return search_pieces(layout, blocks, chosen, meter); });
+  return released(limits, control, [&](Meter& meter) {
+    if (chosen == Algorithm::bfs) {
+      if (auto result = search_lines(layout, goal, metric, meter)) return *std::move(result);
+    }
+    return search_pieces(layout, rush_blocks(layout, goal, metric), chosen, meter);
+  });
 }
 
 Result parkout(int width, int height, const Ints& board, const Ints& noses, const std::vector<bool>& fixed,

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "control.hpp"
+#include "spare_pages.hpp"
 
 namespace unjam {
 
@@ -29,8 +31,10 @@ class Pages {
   }
   ~Pages() {
     if (!data_) return;
-    if (bytes_ < kMapped) {
+    if (bytes_ < SparePages::kLeast) {
       std::free(data_);
+    } else if (bytes_ <= SparePages::kLargest) {
+      SparePages::give(data_, bytes_);
     } else {
       munmap(data_, bytes_);
     }
@@ -43,10 +47,12 @@ class Pages {
   // Empty (`data()` is nullptr) if the budget or the machine does not give that much.
   static Pages zeroed(std::uint64_t bytes, Meter& meter) {
     Pages pages;
-    const bool mapped = bytes >= kMapped;
-    if (mapped) bytes = (bytes + kPage - 1) / kPage * kPage;
+    const bool mapped = bytes >= SparePages::kLeast;
+    if (mapped) {
+      bytes = bytes <= SparePages::kLargest ? SparePages::block_size(bytes) : (bytes + kPage - 1) / kPage * kPage;
+    }
     if (!meter.take(bytes)) return pages;
-    pages.data_ = mapped ? map(bytes) : std::calloc(1, bytes);
+    pages.data_ = mapped ? spare_or_mapped(bytes) : std::calloc(1, bytes);
     if (!pages.data_) {
       meter.give_back(bytes);
       return pages;
@@ -60,7 +66,11 @@ class Pages {
 
  private:
   static constexpr std::uint64_t kPage = 4096;
-  static constexpr std::uint64_t kMapped = 256 << 10;
+
+  static void* spare_or_mapped(std::uint64_t bytes) {
+    void* spare = bytes <= SparePages::kLargest ? SparePages::take(bytes) : nullptr;
+    return spare ? std::memset(spare, 0, bytes) : map(bytes);
+  }
 
   static void* map(std::uint64_t bytes) {
     const bool huge = bytes >= kHuge;

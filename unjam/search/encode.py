@@ -32,7 +32,7 @@ def run_kernel(
         case Klotski():
             return _kernels.klotski(*_klotski(puzzle), metric, algorithm, limits, control)
         case Rush():
-            return _kernels.rush(*_rush(puzzle), metric, algorithm, limits, control)
+            return _kernels.rush(*rush_arguments(puzzle), metric, algorithm, limits, control)
         case Parkout():
             return _kernels.parkout(*_parkout(puzzle), pruned, algorithm, limits, control)
     raise TypeError(f"no kernel for {puzzle.family}")
@@ -58,7 +58,7 @@ def check_moves(puzzle: Puzzle, metric: Metric, moves: Sequence[tuple[int, int]]
         case Klotski():
             return _kernels.check_klotski(*_klotski(puzzle), metric, moves)
         case Rush():
-            return _kernels.check_rush(*_rush(puzzle), metric, moves)
+            return _kernels.check_rush(*rush_arguments(puzzle), metric, moves)
         case Parkout():
             return _kernels.check_parkout(*_parkout(puzzle), moves)
     raise TypeError(f"no checker for {puzzle.family}")
@@ -79,7 +79,7 @@ def _klotski(puzzle: Klotski) -> tuple[int, int, Ints, Ints, Ints, Ints, Sequenc
     return puzzle.width, puzzle.height, puzzle.grid(), puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
 
 
-def _rush(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
+def rush_arguments(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
     return puzzle.width, puzzle.height, puzzle.grid(), puzzle.primary, puzzle.goal_cell
 
 
