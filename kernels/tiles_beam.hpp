@@ -25,8 +25,10 @@ using Way = std::vector<int>;
 template <class Shape, class Guide, bool Slides>
 class Beam {
   static constexpr int kLongest = Slides ? kMaxSide - 1 : 1;
+  static constexpr std::uint64_t kMoves = Slides ? kMaxSide - 1 : 3;  // of a board that was moved to
   static constexpr bool kFetches = requires(const Guide& guide) { guide.template fetch<kUp>(0, 0, 0); };
   static constexpr std::uint32_t kAhead = 8;  // boards whose look-ups are begun before they are needed
+  static constexpr std::uint32_t kPollEvery = 4096;  // boards that are looked at for the next layer
 
   class WholeCells {
    public:
@@ -79,8 +81,7 @@ class Beam {
   // A solution of at most `most` moves. `stopped` is set when the meter says stop.
   Way search(std::uint32_t width, int most, const char*& stopped) {
     narrow_ = false;
-    const std::uint64_t moves = Slides ? 2 * kLongest : 3;
-    std::uint64_t bytes = width * (2 * sizeof(Node) + 2 * moves * sizeof(Candidate));
+    std::uint64_t bytes = width * (2 * sizeof(Node) + 2 * kMoves * sizeof(Candidate));
     if (!meter_.take(bytes)) {
       stopped = "bytes";
       return {};
@@ -90,10 +91,12 @@ class Beam {
     std::vector<Node> layer{root()}, next;
     layer.reserve(width);
     next.reserve(width);
+    candidates_.reserve(width * kMoves);
+    sorted_.reserve(width * kMoves);
     seen.insert(layer[0].hash, hash_of(layer[0].hash));
     Way found;
-    for (int depth = 0; depth < most && !layer.empty() && found.empty() && !stopped; ++depth) {
-      found = expand(layer, origins, most - depth - 1, stopped);
+    for (depth_ = 0; depth_ < most && !layer.empty() && found.empty() && !stopped; ++depth_) {
+      found = expand(layer, origins, most - depth_ - 1, stopped);
       if (stopped || !found.empty()) break;
       const std::size_t kept = std::min<std::size_t>(width, candidates_.size());
       if (!meter_.take(kept * sizeof(Origin))) {
@@ -125,7 +128,7 @@ class Beam {
              const char*& stopped) {
     candidates_.clear();
     for (std::uint32_t parent = 0; parent < layer.size(); ++parent) {
-      if (meter_.due() && (stopped = meter_.poll(static_cast<std::uint32_t>(origins.size())))) return {};
+      if (meter_.due() && (stopped = poll())) return {};
       ++meter_.expanded;
       if constexpr (kFetches) {
         if (parent + kAhead < layer.size()) fetch(layer[parent + kAhead]);
@@ -171,11 +174,13 @@ class Beam {
   void keep(const std::vector<Node>& layer, std::vector<Node>& next, std::uint32_t width, HashSet<std::uint64_t>& seen,
             std::vector<Origin>& origins, const char*& stopped) {
     sort();
+    std::uint32_t looked_at = 0;
     for (const Candidate& candidate : sorted_) {
       if (next.size() == width) {
         narrow_ = true;
         return;
       }
+      if (++looked_at % kPollEvery == 0 && (stopped = poll())) return;
       const Node& parent = layer[candidate.parent];
       const std::uint64_t hash = hash_after(parent, candidate);
       const Insert inserted = seen.insert(hash, hash_of(hash)).second;
@@ -190,6 +195,8 @@ class Beam {
       next.back().hash = hash;
     }
   }
+
+  const char* poll() { return meter_.poll(static_cast<std::uint32_t>(depth_)); }
 
   void sort() {
     std::uint16_t highest = 0;
@@ -261,6 +268,7 @@ class Beam {
   Guide& guide_;
   Meter& meter_;
   bool narrow_ = false;
+  int depth_ = 0;
   std::array<std::array<std::uint64_t, kMaxCells>, kMaxCells> hash_;  // [tile][cell]
   std::vector<Candidate> candidates_, sorted_;
 };

@@ -30,11 +30,15 @@ namespace unjam::tiles {
 // The best solution so far, in moves of the metric.
 class Best {
  public:
-  Best(Way way, bool slides, int lower, int width) : slides_(slides), lower_(lower), width_(width) { take(way); }
+  Best(const Way& way, bool slides, int lower, int width)
+      : slides_(slides), stride_(slides ? 1 : 2), lower_(lower), width_(width) {
+    take(way);
+  }
 
   int moves() const { return static_cast<int>(way_.size()) - 1; }
-  int improvement() const { return moves() - (slides_ ? 1 : 2); }  // steps keep their parity
-  bool proven() const { return improvement() < lower_; }
+  int improvement() const { return moves() - stride_; }
+  int lower() const { return moves() - (moves() - lower_) / stride_ * stride_; }
+  bool proven() const { return lower() == moves(); }
   const Way& way() const { return way_; }
 
   // Moves along one axis become one slide, and steps back and forth none.
@@ -56,6 +60,7 @@ class Best {
   bool in_line(int from, int to) const { return from / width_ == to / width_; }
 
   bool slides_;
+  int stride_;  // solutions in steps have one parity
   int lower_, width_;
   Way way_;
 };
@@ -124,6 +129,7 @@ static Result upper(int width, int height, const std::vector<int>& cells, int bl
   check_board(width, height, cells, blank_goal);
   const bool slides = metric == "slide";
   require(slides || metric == "step", "there are steps and slides only");
+  require(lower >= 0, "no solution has less than 0 moves");
   nb::gil_scoped_release released;
   const Board board(width, height, cells, blank_goal);
   require(board.solvable(), "the board is not solvable");
@@ -138,7 +144,7 @@ static Result upper(int width, int height, const std::vector<int>& cells, int bl
   Result result;
   result.outcome = best.proven() ? "optimal" : "bounded";
   result.length = best.proven() ? best.moves() : -1;
-  result.lower = best.moves() - (best.moves() - lower) / (slides ? 1 : 2) * (slides ? 1 : 2);
+  result.lower = best.lower();
   result.upper = best.moves();
   result.moves = board.moves(best.way());
   result.expanded = meter.expanded;
