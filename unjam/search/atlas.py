@@ -30,7 +30,6 @@ MAGIC = b"unjam atlas\n"
 SUFFIX = ".atlas"
 NAME = re.compile(r"tiles-(\d)x(\d)-(step|slide)(?:-blank-(\d+))?")
 MAX_CELLS = 12
-METRICS: tuple[Metric, ...] = ("step", "slide")
 NO_LIMIT = 2**64 - 1
 SPOT_CHECKS = 20
 

@@ -30,7 +30,7 @@ POLL = 0.02
 Version = tuple[int, int, int]
 Opened = TypeVar("Opened")
 
-_open: dict[Path, tuple[Version, Any]] = {}
+_open: dict[Path, tuple[Version | None, Any]] = {}  # a text says why not: an error would keep the frames that raise it
 
 
 class Stopped(Exception):
@@ -95,21 +95,20 @@ def is_open(path: Path) -> bool:
 def find(path: Path, read: Callable[[BinaryIO], Opened]) -> Opened | TableError | None:
     """The table, why it cannot be used, or None where there is none. Each version of a file is read once."""
     try:
-        if path in _open and _open[path][0] == _version(os.stat(path)):
-            found: Opened | TableError = _open[path][1]
-            return found
-        with path.open("rb") as file:
-            try:
-                found = read(file)
-            except TableError as error:
-                found = error
-            _open[path] = _version(os.fstat(file.fileno())), found
+        version, found = _open.get(path, (None, None))
+        if version != _version(os.stat(path)):
+            with path.open("rb") as file:
+                try:
+                    found = read(file)
+                except TableError as error:
+                    found = str(error)
+                _open[path] = _version(os.fstat(file.fileno())), found
     except (FileNotFoundError, NotADirectoryError):
         _open.pop(path, None)
         return None
     except OSError as error:
         return TableError(f"{path}: {error.strerror}")
-    return found
+    return TableError(found) if isinstance(found, str) else found
 
 
 def remove(path: Path, name: str) -> None:
