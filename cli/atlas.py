@@ -146,10 +146,11 @@ def distance(ctx: click.Context, board: str, metric: Metric, goal: str | None, m
     puzzle = Tiles.parse(board, goal=goal)
     atlas = open_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
     length = atlas.distance(puzzle)
-    pressed = puzzle.notation(atlas.solution(puzzle) or (), metric) if moves else None
+    solution = atlas.solution(puzzle) if moves else None
+    pressed = None if solution is None else puzzle.notation(solution, metric)
     if as_json:
         row = {**puzzle.fields(), "metric": metric, "length": length}
-        write_out([json_line(row if pressed is None else {**row, "moves": pressed})], None)
+        write_out([json_line({**row, "moves": pressed} if moves else row)], None)
     else:
         click.echo("unsolvable" if length is None else length)
         if pressed:

@@ -64,6 +64,8 @@ def test_distance() -> None:
     assert run("distance", "1 0 2/3 4 5/6 7 8", "--goal", "blank-first", "--moves").stdout == "1\n1\n"
     row = json.loads(run("distance", "1 2 3/4 5 6/0 7 8", "--moves", "--json").stdout)
     assert (row["length"], row["moves"]) == (2, ["7", "8"])
+    row = json.loads(run("distance", "1 2 3/4 5 6/8 7 0", "--moves", "--json", code=1).stdout)
+    assert (row["length"], row["moves"]) == (None, None)
     run("distance", "1 2 3/4 5 6/7 8 9", code=2)
 
 
