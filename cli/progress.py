@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from unjam._kernels import Control
 
-WATCH_SECONDS = 0.1
 LOOK_AGAIN = 1.0  # seconds
 
 
@@ -115,31 +113,15 @@ def progress_bar() -> Iterator[Bar]:
 
 
 def watched(what: str, total: int | None, work: Callable[[Control], object]) -> None:
-    """Do it in a thread, since a signal reaches Python only between two of its own instructions; show how far it is."""
-    from unjam._kernels import Control
+    """Do it, so that Ctrl-C stops it, and show how far it is."""
+    from unjam.search.interrupt import interruptibly
 
-    control = Control()
-    failed: list[BaseException] = []
+    done = 0
+    with progress_bar() as bar:
 
-    def run() -> None:
-        try:
-            work(control)
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            ended.set()
+        def show(control: Control) -> None:
+            nonlocal done
+            done = max(done, control.expanded)  # the spot checks count from 0 again
+            bar.show(what, done, total)
 
-    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
-    threading.Thread(target=run, daemon=True).start()
-    try:
-        done = 0
-        with progress_bar() as bar:
-            while not ended.wait(WATCH_SECONDS):
-                done = max(done, control.expanded)  # the spot checks count from 0 again
-                bar.show(what, done, total)
-    except BaseException:
-        control.cancel()
-        ended.wait()
-        raise
-    if failed:
-        raise failed[0]
+        interruptibly(work, show)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from typing import Literal
 
@@ -18,6 +18,7 @@ from unjam.puzzles.tiles import Tiles
 from unjam.search import tables
 from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
+from unjam.search.interrupt import interruptibly
 from unjam.search.partitions import tables_for
 from unjam.search.solution import Budget, Outcome, Solution, ended
 from unjam.search.tables import NO_LIMIT
@@ -109,7 +110,7 @@ def solve(
         return Solution(metric, Outcome.UNSOLVABLE, reason=reason)
     if control is not None:
         return _search(puzzle, metric, budget, method, control)
-    return _search_interruptibly(puzzle, metric, budget, method)
+    return interruptibly(partial(_search, puzzle, metric, budget, method))
 
 
 def _search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
@@ -162,32 +163,6 @@ def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float
         return (method if table else replace(method, heuristic="manhattan")), table  # no time left for either
     table = tables.at_hand(puzzle, control, seconds) if method.tries_table else None
     return (replace(method, heuristic="pdb") if table else method), table
-
-
-def _search_interruptibly(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method) -> Solution:
-    """Search in a thread, since a signal reaches Python only between two of its own instructions."""
-    control = Control()
-    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
-    answer: list[Solution | BaseException] = []
-
-    def run() -> None:
-        try:
-            answer.append(_search(puzzle, metric, budget, method, control))
-        except BaseException as error:
-            answer.append(error)
-        finally:
-            ended.set()
-
-    threading.Thread(target=run, name="unjam-search", daemon=True).start()
-    try:
-        ended.wait()
-    except BaseException:
-        control.cancel()
-        ended.wait()
-        raise
-    if isinstance(answer[0], BaseException):
-        raise answer[0]
-    return answer[0]
 
 
 def _solution(result: Result, metric: Metric, method: Method) -> Solution:

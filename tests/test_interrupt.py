@@ -1,0 +1,56 @@
+"""Ctrl-C and errors end work that runs in a thread before they go on."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from unjam._kernels import Control
+from unjam.search.interrupt import interruptibly
+
+
+def fail(control: Control) -> None:
+    raise ValueError("wrong")
+
+
+class Work:
+    """Goes on until it is cancelled."""
+
+    def __init__(self) -> None:
+        self.began = threading.Event()
+        self.ended = False
+
+    def __call__(self, control: Control) -> None:
+        self.began.set()
+        while not control.cancelled:
+            time.sleep(0.001)
+        time.sleep(0.2)
+        self.ended = True
+
+
+def test_what_the_work_returns_or_raises() -> None:
+    assert interruptibly(lambda control: control.cancelled) is False
+    with pytest.raises(ValueError, match="wrong"):
+        interruptibly(fail)
+
+
+def test_an_interrupt_cancels_the_work_and_waits_for_its_end() -> None:
+    work = Work()
+
+    def interrupt() -> None:
+        work.began.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    with pytest.raises(KeyboardInterrupt):
+        interruptibly(work)
+    assert work.ended
+
+
+def test_who_watches_sees_the_control_and_may_stop_it() -> None:
+    work = Work()
+    with pytest.raises(ValueError, match="wrong"):
+        interruptibly(work, fail)
+    assert work.ended
