@@ -104,8 +104,10 @@ static void widen_of_shape(const Board& board, const PatternTable* table, Best& 
   LinearConflict<Shape> conflicts(board);
   if constexpr (Slides && Shape::kWalks) {
     using Bound = WalkingSlides<Shape>;
+    constexpr double kSeconds = 1;  // to build tables in, a quarter of which they take, and to use them
     AxisTables<OrderTable> tables;
-    if (row_space(board).fits() && column_space(board).fits() && !tables.fetch(board, meter)) {
+    if (row_space(board).fits() && column_space(board).fits() &&
+        (tables.fetch_built(board, meter) || (meter.seconds_left() >= kSeconds && !tables.fetch(board, meter)))) {
       return widen<Shape, Slides>(board, SlideGuide<LinearConflict<Shape>, Bound>(conflicts, Bound(board, tables), 2),
                                   best, meter);
     }

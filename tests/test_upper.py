@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
 from itertools import pairwise
 
@@ -97,6 +99,19 @@ def test_limits_of_memory_are_kept() -> None:
     puzzle = board(random.Random(4), 5, 5)
     for memory in (0, 300_000, 3_000_000):
         assert upper(puzzle, "step", kernels.Limits(float("inf"), 3_000_000, memory)).peak_bytes <= memory
+
+
+TABLES = """
+from tests.test_upper import HARD, NO_LIMIT, kernels, unjam, upper
+puzzle = unjam.parse("tiles", HARD)
+for seconds, tables in ((0.9, False), (float("inf"), True), (0.9, True)):
+    result = upper(puzzle, "slide", kernels.Limits(seconds, 20_000, NO_LIMIT))
+    assert (result.peak_bytes > 2_000_000) == tables, (seconds, result.peak_bytes)
+"""
+
+
+def test_tables_that_would_take_most_of_the_time_are_not_made() -> None:
+    subprocess.run([sys.executable, "-c", TABLES], check=True)
 
 
 def test_a_cancelled_search_is_not_followed_by_another() -> None:
