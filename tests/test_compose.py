@@ -184,7 +184,7 @@ class Machine:
         done = subprocess.run(command, env=self.environment(service), cwd=self.folder, capture_output=True, timeout=60)
         return done.returncode == 0
 
-    def wait_until_healthy(self, name: str, seconds: float = 60) -> None:
+    def wait_until_healthy(self, name: str, seconds: float = 180) -> None:
         deadline = time.monotonic() + seconds
         while not self.healthy(name):
             assert time.monotonic() < deadline, f"not healthy within {seconds} s: {self.log(name)}"
