@@ -1,6 +1,6 @@
 """Solve every known answer and compare: all rows, all metrics, one process, kernel time.
 
-    python benchmarks/known.py DATA [--only korf100 --only rush] [--seconds 120] [--memory 4e9]
+    python -m benchmarks.known DATA [--only korf100 --only rush] [--seconds 120] [--memory 4e9]
 
 DATA is a folder with the files its own README describes (korf100.csv, hard80.csv, korf24.csv, known_depths.json,
 rush_known.csv, klotski_known.jsonl, parkout_known.jsonl). Exit code 1 if any count differs from the stated one. The set

@@ -1,6 +1,6 @@
 """How fast: CPU time of the kernels on one core, and what `unjam solve` adds to it.
 
-    python benchmarks/speed.py DATA
+    python -m benchmarks.speed DATA
 
 DATA as for benchmarks/known.py. Times of one run compare with each other; machines are noisy. Takes some minutes.
 """

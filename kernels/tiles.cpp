@@ -137,10 +137,10 @@ static Result slides_by_order(Board& board, Meter& meter) {
 
   const bool switches = meter.seconds_left() >= kSeconds && meter.affords(2 * ExactOrderTable::kBytes) &&
                         meter.nodes_left() > kPatience;
-  const std::uint64_t nodes = meter.nodes_left();
-  if (switches) meter.limit_nodes(kPatience);
+  if (!switches) return idastar(search, board, meter);
+  const std::uint64_t nodes = meter.limit_nodes(kPatience);
   Result result = idastar(search, board, meter);
-  if (!switches || result.reason != "nodes") return result;
+  if (result.reason != "nodes") return result;
   meter.limit_nodes(nodes);
   if (const char* reason = exact_tables.fetch(board, meter)) {
     result.reason = reason;

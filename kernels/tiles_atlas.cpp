@@ -48,7 +48,6 @@ static std::uint64_t atlas_bytes(int width, int height) {
 
 struct BuiltLayers : AtlasLayers {
   std::string reason;
-  std::uint64_t peak_bytes = 0;
 };
 
 static BuiltLayers build_atlas(int width, int height, int blank_goal, const std::string& metric, const Bytes& table,
@@ -62,7 +61,6 @@ static BuiltLayers build_atlas(int width, int height, int blank_goal, const std:
     Meter meter(limits, control);
     const char* reason = AtlasSearch(space, table.data(), meter).fill(layers);
     layers.reason = reason ? reason : "";
-    layers.peak_bytes = meter.peak_bytes();
   } catch (const std::bad_alloc&) {
     layers.reason = "bytes";
   }
@@ -146,7 +144,6 @@ void bind_tiles_atlas(nb::module_& module) {
       .def_ro("counts", &BuiltLayers::counts)
       .def_ro("early", &BuiltLayers::early)
       .def_ro("late", &BuiltLayers::late)
-      .def_ro("peak_bytes", &BuiltLayers::peak_bytes)
       .def_prop_ro("boards", [](const BuiltLayers& layers) {
         return nb::bytes(layers.boards.data(), layers.boards.size() * sizeof(std::uint32_t));
       });

@@ -94,7 +94,6 @@ class AtlasLayers:
     early: int
     late: int
     boards: bytes
-    peak_bytes: int  # besides the table
 
 def atlas_bytes(width: int, height: int) -> int: ...
 

@@ -140,7 +140,7 @@ class TilesAtlas:
         return tuple(Move(cell, to) for cell, to in self._kernel.solution(board))
 
     def sample(self, depth: int, count: int = 1, seed: int | None = None) -> list[Tiles]:
-        """Distinct boards of exactly this depth, each as likely as any other; raises SearchError where there are less.
+        """Distinct boards of exactly this depth, each as likely as any other; raises SearchError where there are fewer.
 
         The same seed gives the same boards.
         """

@@ -29,7 +29,7 @@ def with_upper(
     """The bounded ``solution`` with moves, and ``optimal`` if they are no more than its lower bound.
 
     There always are moves, even when nothing is left of the limits: tiles brought home one by one take a millisecond or
-    two. Without a time limit the same limits give the same moves.
+    two. Without a time limit the same limits and tables give the same moves.
     """
     began = time.perf_counter()
     limits = Limits(limits.seconds, min(limits.nodes, MOST_NODES), limits.bytes)
