@@ -28,7 +28,8 @@ class AtlasSpace {
   std::uint64_t stride() const { return stride_; }
   std::uint64_t bytes() const { return stride_ * static_cast<std::uint64_t>(planes()); }
 
-  // The boards of layers that hold fewer than this are listed: they are too rare to be met by chance.
+  // The first layers are listed while they hold no more than this, and the last ones once no more are left: their boards
+  // are too rare to be met by chance.
   std::uint32_t listed() const { return ranking_.boards() / 1024 + 1; }
 
   int entry(const std::uint8_t* table, Place place) const { return table[at(place)] >> shift(place.cell) & 3; }
