@@ -20,6 +20,8 @@ LAYERS = {
     "unjam.packs": ("unjam.errors", "unjam.puzzles", "unjam.packs"),
     "unjam.store": ("unjam.errors", "unjam.settings", "unjam.puzzles", "unjam.search", "unjam.packs", "unjam.store"),
     "unjam.work": ("unjam",),
+    "unjam.sharing": ("unjam",),
+    "unjam.watch": ("unjam",),
     "unjam": ("unjam.errors", "unjam.puzzles", "unjam.search"),
     "migrations": ("unjam.store", "unjam.settings"),
     "worker": ("unjam", "worker"),

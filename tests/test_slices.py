@@ -13,10 +13,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError
 
 import unjam
-import unjam.work
+import unjam.sharing
+import unjam.watch
+from unjam.errors import TableError
 from unjam.packs.entry import Entry
+from unjam.search import split
 from unjam.search.solution import Budget, Solution
 from unjam.store import batches, chunks, slices
 from unjam.store.batches import Submitted
@@ -37,8 +41,8 @@ MEDIUM, LONG, HARD = board(9), board(13), board(24)  # 39 and 159 million nodes;
 
 @pytest.fixture(autouse=True)
 def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unjam.work, "DISTRIBUTED_SECONDS", 0.02)
-    monkeypatch.setattr(unjam.work, "SLICE_SECONDS", 0.1)
+    monkeypatch.setattr(unjam.sharing, "DISTRIBUTED_SECONDS", 0.02)
+    monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.1)
 
 
 def submit(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:
@@ -108,7 +112,7 @@ def test_killed_processes_lose_nothing_but_time(engine: Engine, database_url: st
 def test_a_search_is_shared_when_it_takes_long(
     engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unjam.work, "LOCAL_SECONDS", 0.05)
+    monkeypatch.setattr(unjam.sharing, "LOCAL_SECONDS", 0.05)
     batch = batches.submit(engine, [MEDIUM], metric="step", budget=Budget(), heuristic=HEURISTIC)
     work(engine, None, worker="here")
     assert left(engine)["checkpoint"] == 1
@@ -169,7 +173,7 @@ def test_a_known_solution_is_the_answer_once_the_bound_has_come_to_its_length(
 
 
 def test_the_rest_of_a_slice_is_shared_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unjam.work, "SLICE_SECONDS", 0.001)
+    monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.001)
     monkeypatch.setattr(slices, "MOST", 1)
     batch = submit(engine, HARD)
     work(engine, None, worker="here")
@@ -197,7 +201,7 @@ def test_only_what_kills_even_the_shortest_slice_ends_the_search(engine: Engine)
     work(engine, None, worker="here")
     first = chunks.lease(engine, None, "dead", batch_id=batch.batch_id)
     assert first is not None
-    for _ in range(unjam.work.LOST_SLICES):
+    for _ in range(unjam.sharing.LOST_SLICES):
         assert batches.status(engine, batch.batch_id).outcomes == {}
         chunks.recover(engine, worker="dead")
         assert chunks.lease(engine, first.chunk_id, "dead")
@@ -221,3 +225,151 @@ def test_a_slice_that_is_given_back_counts_its_deaths_anew(engine: Engine) -> No
     assert work(engine, held.chunk_id, worker="here")
     again = chunks.lease(engine, held.chunk_id, "here")
     assert again is None or again.attempts == 1
+
+
+def started(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:
+    """A batch whose search is shared."""
+    batch = submit(engine, entry, budget)
+    work(engine, None, worker="here", batch_id=batch.batch_id)
+    assert query(engine, f"SELECT count(*) FROM checkpoint WHERE batch_id = {batch.batch_id}") == [(1,)]
+    return batch
+
+
+def waiting(engine: Engine) -> int:
+    return int(query(engine, "SELECT count(*) FROM chunk WHERE state IN ('waiting', 'leased')")[0][0])
+
+
+def test_sharing_again_after_the_answer_of_a_commit_was_lost_changes_nothing(
+    engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, tries = slices.begin, []
+
+    def lose_answer(*arguments: Any) -> list[int]:
+        chunks = begin(*arguments)
+        tries.append(chunks)
+        if len(tries) == 1:
+            raise OperationalError("COMMIT", None, Exception("the connection was lost"))
+        return chunks
+
+    monkeypatch.setattr(slices, "begin", lose_answer)
+    batch = started(engine, MEDIUM)
+    assert [bool(chunks) for chunks in tries] == [True, False]
+    drain(database_url, batch.batch_id, 2)
+    assert_answered(engine, batch, one_process(MEDIUM))
+
+
+def test_a_store_that_is_away_is_not_the_puzzles_failure(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: Any) -> Any:
+        raise OperationalError("INSERT", None, Exception("no connection"))
+
+    monkeypatch.setattr(slices, "begin", away)
+    monkeypatch.setattr(unjam.watch, "STORE_TRIES", 1)
+    batch = submit(engine, HARD)
+    with pytest.raises(OperationalError):
+        work(engine, None, worker="here")
+    chunks.recover(engine, worker="here")
+    now = batches.status(engine, batch.batch_id)
+    assert (now.outcomes, now.waiting_chunks) == ({}, 1)
+
+
+def test_nothing_waits_when_a_batch_is_cancelled_while_its_search_is_divided(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin = split.begin
+    batch = submit(engine, HARD)
+
+    def divide(*arguments: Any) -> Any:
+        batches.cancel(engine, batch.batch_id)
+        return begin(*arguments)
+
+    monkeypatch.setattr(split, "begin", divide)
+    done = work(engine, None, worker="here")
+    assert done is not None
+    assert done.waiting == []
+    assert waiting(engine) == 0
+
+
+def test_nothing_waits_when_a_batch_is_cancelled_between_two_bounds(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = started(engine, HARD)
+    advance, threads = split.advance, []
+
+    def cancelled_meanwhile(*arguments: Any) -> Any:
+        threads.append(threading.Thread(target=batches.cancel, args=(engine, batch.batch_id)))
+        threads[0].start()
+        threads[0].join(0.3)
+        return advance(*arguments)
+
+    monkeypatch.setattr(split, "advance", cancelled_meanwhile)
+    while not threads:
+        assert work(engine, None, worker="here")
+    threads[0].join()
+    assert waiting(engine) == 0
+
+
+def test_the_same_order_goes_on_where_it_was_cancelled(engine: Engine, database_url: str) -> None:
+    cancelled = started(engine, MEDIUM)
+    for _ in range(3):
+        assert work(engine, None, worker="here")
+    late = chunks.lease(engine, None, "late")
+    assert late is not None
+    batches.cancel(engine, cancelled.batch_id)
+    before = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
+    again = started(engine, MEDIUM)
+    assert query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint") == before
+    never: Any = None
+    assert slices.give_back(engine, late, slices.Work(expanded=5, generated=9), never) is None
+    drain(database_url, again.batch_id, 2)
+    assert batches.status(engine, cancelled.batch_id).state == "cancelled"
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM batch WHERE id = :id"), {"id": cancelled.batch_id})
+    assert_answered(engine, again, one_process(MEDIUM))
+
+
+def test_a_search_that_is_under_way_elsewhere_or_with_another_heuristic_is_not_adopted(engine: Engine) -> None:
+    started(engine, HARD)
+    other = batches.submit(
+        engine, [HARD], metric="step", budget=Budget(), heuristic="linear-conflict", distributed=True
+    )
+    batches.cancel(engine, other.batch_id - 1)
+    work(engine, None, worker="here", batch_id=other.batch_id)
+    started(engine, HARD)  # takes over the first one's
+    started(engine, HARD)
+    assert query(engine, "SELECT batch_id - 1 FROM checkpoint ORDER BY 1") == [(1,), (2,), (3,)]
+
+
+def test_the_answer_of_another_batch_ends_the_search(engine: Engine, database_url: str) -> None:
+    slow, quick = started(engine, MEDIUM), started(engine, MEDIUM)
+    drain(database_url, quick.batch_id, 2)
+    done = work(engine, None, worker="here", batch_id=slow.batch_id)
+    assert done is not None
+    assert (done.answered, done.waiting) == (1, [])
+    assert_answered(engine, slow, one_process(MEDIUM))
+
+
+def test_a_slice_whose_table_is_missing_goes_to_another_worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = started(engine, HARD)
+    before = waiting(engine)
+
+    def missing(*_: Any) -> Any:
+        raise TableError("there is no such table here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(split, "search", missing)
+        done = work(engine, None, worker="without")
+        assert done is not None
+        assert (done.answered, done.waiting, waiting(engine)) == (0, [], before)
+        while not done.answered:
+            done = work(engine, None, worker="without")
+            assert done is not None
+    [row] = batches.results(engine, batch.batch_id)
+    assert (row["outcome"], row["reason"]) == ("failed", "TableError: there is no such table here")
+
+
+def test_a_budget_that_would_end_while_the_search_is_divided_is_spent_by_one(engine: Engine) -> None:
+    batch = submit(engine, HARD, Budget(seconds=0.03))
+    done = work(engine, None, worker="here")
+    assert done is not None
+    assert (done.answered, done.waiting) == (1, [])
+    assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 1}

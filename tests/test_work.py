@@ -191,7 +191,7 @@ def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.Monke
 
 
 def test_slow_chunks_are_shared_out(engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unjam.work, "SLICE_SECONDS", 0.2)
+    monkeypatch.setattr(unjam.work, "CHUNK_SECONDS", 0.2)
     batch = batches.submit(engine, hard_levels(48), budget=Budget(seconds=0.15))
     with engine.begin() as connection:  # all in one chunk
         connection.execute(text("UPDATE pending SET chunk_id = (SELECT min(id) FROM chunk)"))

@@ -10,53 +10,36 @@ import select
 import signal
 import socket
 import struct
-import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from math import inf
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from types import TracebackType
-from typing import TypeVar
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from unjam._kernels import Control, Limits
 from unjam.errors import StoreError, VerificationError
 from unjam.puzzles import from_canonical
-from unjam.puzzles.grid import Move
-from unjam.puzzles.tiles import Tiles
 from unjam.search import split
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.solve import choose, solve
-from unjam.search.tables import NO_LIMIT
-from unjam.search.verify import check, verify
+from unjam.search.verify import verify
 from unjam.settings import get_settings
+from unjam.sharing import failure, patience_with, share, work_on_slice
 from unjam.store import batches, chunks, slices
 from unjam.store.chunks import Answer, Lease, Task
 from unjam.store.database import open_engine
-from unjam.store.slices import Slice, Work
+from unjam.watch import Watch, stored
 
 log = logging.getLogger(__name__)
 
-SLICE_SECONDS = 5  # then a chunk's answers are stored and the rest is shared out
-LOCAL_SECONDS = 10.0  # of a search that can be shared, before it is; enough to build a small table
-DISTRIBUTED_SECONDS = 0.5  # the same where the batch asks for it: most boards need less
-LOST_SLICES = 10  # leases in a row of one slice, each half as long as the last, before its search is given up
+CHUNK_SECONDS = 5  # then a chunk's answers are stored and the rest is shared out
 REPLAYED = 32  # the Python rules replay one answer in so many, and at least one of each chunk
-STOP_POLL = 0.05
-BATCH_POLL = 1.0
-STORE_TRIES = 6  # a restart of Postgres must not cost what was just found
 STOP_SECONDS = 10
 RECOVER_SECONDS = 5
 IDLE_DEATHS = 10
 NEWS = struct.Struct("=I")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +70,13 @@ def work(
     if held is None:
         return None
     if held.checkpoint_id is not None:
-        return _work_on_slice(engine, held, cancelled, seconds)
+        given = work_on_slice(engine, held, cancelled, seconds)
+        return WorkDone(held.chunk_id, held.batch_id, int(given.answered), _bulk(given.waiting))
     answers: list[Answer] = []
     shared: list[int] = []
     sample = random.sample(range(len(held.tasks)), -(-len(held.tasks) // REPLAYED))
-    end = time.monotonic() + SLICE_SECONDS
-    with _Watch(engine, held, cancelled, seconds) as watch:
+    end = time.monotonic() + CHUNK_SECONDS
+    with Watch(engine, held, cancelled, seconds) as watch:
         for number, task in enumerate(held.tasks):
             if watch.stopped or ((answers or shared) and time.monotonic() > end):
                 break
@@ -105,10 +89,14 @@ def work(
             if solution.outcome is Outcome.FAILED:
                 log.error("puzzle %d, %s: failed: %s", task.puzzle_id, task.metric, solution.reason)
             answers.append(Answer(task.puzzle_id, solution))
-    left = _stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
-    stored = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
-    waiting = [(chunk, held.queue) for chunk in left or []] + [(chunk, slices.QUEUE) for chunk in shared]
-    return WorkDone(held.chunk_id, held.batch_id, stored, waiting)
+    left = stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
+    answered = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
+    waiting = [(chunk, held.queue) for chunk in left or []] + _bulk(shared)
+    return WorkDone(held.chunk_id, held.batch_id, answered, waiting)
+
+
+def _bulk(shared: list[int]) -> list[tuple[int, str]]:
+    return [(chunk, slices.QUEUE) for chunk in shared]
 
 
 def worker_name() -> str:
@@ -116,172 +104,34 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _search(engine: Engine, held: Lease, task: Task, watch: _Watch, *, replay: bool) -> Solution | list[int]:
+def _search(engine: Engine, held: Lease, task: Task, watch: Watch, *, replay: bool) -> Solution | list[int]:
     """Whatever goes wrong with one puzzle is its answer, and does not touch its neighbours.
 
     A search that takes long is shared with all workers, where it can be: then the chunks of its slices.
     """
     try:
         puzzle = from_canonical(task.family, task.canonical)
-        seconds = inf if held.budget.seconds is None else held.budget.seconds
-        patience = inf
         method = choose(puzzle, task.metric, held.algorithm, held.heuristic)
-        if isinstance(puzzle, Tiles) and split.divisible(task.metric, method):
-            patience = DISTRIBUTED_SECONDS if held.distributed else LOCAL_SECONDS
-            split.prepare(puzzle, method, watch.next_search(), seconds)
+        patience = patience_with(puzzle, held, task.metric, method)
+        if patience < inf:
+            split.prepare(puzzle, method, watch.next_search(), held.budget.seconds)
         solution = solve(
             puzzle,
             task.metric,
-            replace(held.budget, seconds=patience) if patience < seconds else held.budget,
+            held.budget if patience == inf else replace(held.budget, seconds=patience),
             algorithm=held.algorithm,
             heuristic=held.heuristic,
             control=watch.next_search(),
         )
         if replay:
             verify(puzzle, solution)
-        if isinstance(puzzle, Tiles) and patience < seconds and solution.reason == ended("seconds"):
-            return _share(engine, held, task, puzzle, solution, watch)
     except VerificationError as error:
         return replace(solution, outcome=Outcome.FAILED, length=None, reason=f"does not replay: {error}")
     except Exception as error:
-        return _failure(task, error)
+        return failure(task, error)
+    if patience < inf and solution.reason == ended("seconds"):
+        return share(engine, held, task, puzzle, solution, watch)
     return solution
-
-
-def _failure(task: Task, error: Exception) -> Solution:
-    log.debug("puzzle %d, %s", task.puzzle_id, task.metric, exc_info=True)
-    return Solution(task.metric, Outcome.FAILED, reason=f"{type(error).__name__}: {error}"[:500])
-
-
-def _share(
-    engine: Engine, held: Lease, task: Task, puzzle: Tiles, found: Solution, watch: _Watch
-) -> Solution | list[int]:
-    division = split.begin(puzzle, found, watch.next_search())
-    if division is None:
-        return found  # and whoever said stop hands the task back
-    return _stored(lambda: slices.begin(engine, held, task, division)) or []
-
-
-def _work_on_slice(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds: float) -> WorkDone:
-    found = slices.load(engine, held)
-    if found is None:
-        return WorkDone(held.chunk_id, held.batch_id, 0, [])
-    puzzle = from_canonical(found.task.family, found.task.canonical)
-    assert isinstance(puzzle, Tiles)
-    with _Watch(engine, held, cancelled, seconds) as watch:
-        try:
-            work = _search_slice(held, found, puzzle, watch.next_search())
-        except Exception as error:
-            work = Work(answer=_failure(found.task, error))
-    given = _stored(
-        lambda: slices.give_back(engine, held, work, partial(split.advance, puzzle), split=not watch.stopped)
-    )
-    if given is None:
-        return WorkDone(held.chunk_id, held.batch_id, 0, [])
-    return WorkDone(
-        held.chunk_id, held.batch_id, int(given.answered), [(chunk, slices.QUEUE) for chunk in given.waiting]
-    )
-
-
-def _search_slice(held: Lease, found: Slice, puzzle: Tiles, control: Control) -> Work:
-    """A slice whose workers died is searched for half as long each time: what kills at random, now and then, lets some
-    of it be stored at last. Only what kills even the shortest ends the search.
-    """
-    metric, progress = found.task.metric, found.progress
-    if held.attempts > LOST_SLICES:
-        reason = f"the worker process died {LOST_SLICES} times on one slice of the search"
-        return Work(answer=Solution(metric, Outcome.FAILED, reason=reason))
-    seconds = SLICE_SECONDS / 2 ** (held.attempts - 1)
-    budget = held.budget
-    limits = Limits(
-        seconds if budget.seconds is None else max(min(seconds, budget.seconds - progress.seconds), 0),
-        NO_LIMIT if budget.nodes is None else max(budget.nodes - progress.generated, 0),
-        NO_LIMIT if budget.bytes is None else budget.bytes,
-    )
-    wall, cpu = time.perf_counter(), time.thread_time()
-    result = split.search(puzzle, progress, found.units, found.resume, limits, control)
-    answer = None
-    if result.outcome == Outcome.OPTIMAL:
-        moves = tuple(Move(cell, to) for cell, to in result.moves)
-        answer = replace(progress, upper=result.length, moves=moves).solution(metric, Outcome.OPTIMAL)
-        check(puzzle, answer)
-        verify(puzzle, answer)
-    elif result.reason == "bytes":
-        answer = progress.solution(metric, Outcome.BOUNDED, ended("bytes"))
-    return Work(
-        result.done,
-        result.resume,
-        result.nodes,
-        result.expanded,
-        result.generated,
-        time.perf_counter() - wall,
-        time.thread_time() - cpu,
-        answer,
-    )
-
-
-def _stored(step: Callable[[], T]) -> T:
-    for tries in range(1, STORE_TRIES):
-        with suppress(OperationalError):  # Postgres restarts, or the network failed; the token keeps a retry harmless
-            return step()
-        time.sleep(0.1 * 2**tries)
-    return step()
-
-
-class _Watch:
-    """A thread beside the searches of a chunk: renews the lease while nodes are counted, and ends the search when told.
-
-    The kernel releases the GIL, but a signal handler runs only in the main thread between two Python instructions: that
-    is why somebody else must cancel.
-    """
-
-    def __init__(self, engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds: float) -> None:
-        self.stopped = False
-        self._engine = engine
-        self._held = held
-        self._cancelled = cancelled
-        self._seconds = seconds
-        self._control = Control()
-        self._searches = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="unjam-watch", daemon=True)
-
-    def __enter__(self) -> _Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def next_search(self) -> Control:
-        self._searches += 1
-        self._control = Control()
-        if self.stopped:
-            self._control.cancel()
-        return self._control
-
-    def _progress(self) -> tuple[int, int]:
-        return self._searches, self._control.generated
-
-    def _run(self) -> None:
-        asked = renewed = time.monotonic()
-        seen = self._progress()
-        while not self._over.wait(STOP_POLL) and not self.stopped:
-            now = time.monotonic()
-            stop = self._cancelled()
-            if now - asked >= BATCH_POLL and not stop:
-                asked = now
-                with suppress(SQLAlchemyError):  # Postgres is away: the lease may hold until it is back
-                    stop = not chunks.wanted(self._engine, self._held)
-                    if now - renewed >= self._seconds / 4 and self._progress() != seen:
-                        chunks.renew(self._engine, self._held, self._seconds)
-                        renewed, seen = now, self._progress()
-            if stop:
-                self.stopped = True
-                self._control.cancel()
 
 
 def drain(

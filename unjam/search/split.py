@@ -16,7 +16,7 @@ from math import inf
 from unjam._kernels import Control, Limits, PatternTable, Slice, divide, first_bound, search_slice
 from unjam._kernels import Unit as Unit
 from unjam.puzzles.grid import Move
-from unjam.puzzles.puzzle import Metric
+from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Tiles
 from unjam.search import tables
 from unjam.search.encode import tiles_board
@@ -88,15 +88,16 @@ def divisible(metric: Metric, method: Method) -> bool:
     return metric == "step" and method.algorithm == "idastar"
 
 
-def prepare(puzzle: Tiles, method: Method, control: Control, seconds: float) -> None:
+def prepare(puzzle: Puzzle, method: Method, control: Control, seconds: float | None) -> None:
     """Build the table that a search of so many seconds would build, since its first part alone would not have the time.
 
     Raises TableError as ``unjam.solve`` does.
     """
+    assert isinstance(puzzle, Tiles)
     if method.heuristic == "pdb":
-        tables.required(puzzle, control, seconds)
+        tables.required(puzzle, control, inf if seconds is None else seconds)
     elif method.tries_table:
-        tables.at_hand(puzzle, control, seconds)
+        tables.at_hand(puzzle, control, inf if seconds is None else seconds)
 
 
 def begin(puzzle: Tiles, local: Solution, control: Control) -> Division | None:

@@ -149,6 +149,7 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
     one. Returns the chunks that wait again; None if the lease was lost, and then nothing is stored.
     """
     with engine.begin() as connection:
+        cancelled = is_cancelled(connection, held.batch_id)
         mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
         if mine is None:
             return None
@@ -160,8 +161,7 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         if not left:
             close(connection, held.chunk_id, "done")
             return []
-        cancelled = select(batch.c.cancelled).where(batch.c.id == held.batch_id)
-        if connection.execute(cancelled).scalar_one() is not None:
+        if cancelled:
             close(connection, held.chunk_id, "cancelled")
             return []
         return wait_again(connection, held.chunk_id, split=split and left > 1)
@@ -210,6 +210,14 @@ def unfinished(engine: Engine, batch_id: int) -> bool:
     with engine.connect() as connection:
         query = select(exists().where(chunk.c.batch_id == batch_id, chunk.c.state.in_(("waiting", "leased"))))
         return bool(connection.execute(query).scalar_one())
+
+
+def is_cancelled(connection: Connection, batch_id: int) -> bool:
+    """Whether a batch is cancelled or deleted. If not, it will not be before the transaction ends, so that no chunk
+    begins to wait when the waiting ones were cancelled. Lock it before its checkpoints and chunks.
+    """
+    query = select(batch.c.id).where(batch.c.id == batch_id, batch.c.cancelled.is_(None)).with_for_update(read=True)
+    return connection.execute(query).one_or_none() is None
 
 
 def is_held(held: Lease) -> Any:

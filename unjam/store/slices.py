@@ -5,7 +5,8 @@ seconds, and gives back what it has counted and where it stopped; what is left w
 of a bound makes those of the next one. So a worker that dies costs what it did since it took its slice, and nothing is
 counted twice.
 
-Locks are taken in one order: the checkpoint, then chunks.
+Locks are taken in one order: the batch, the task's chunk where a search begins to be shared, the checkpoint, then its
+slices' chunks.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from unjam.puzzles.grid import Move
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.split import STEP, Division, Progress, Unit, expected_seconds, worked
 from unjam.store.answers import pack_moves
-from unjam.store.chunks import Answer, Lease, Task, close, is_held, store, wait_again
+from unjam.store.chunks import Answer, Lease, Task, close, is_cancelled, is_held, store, wait_again
 from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
 from unjam.store.schema import slice as slice_
+from unjam.store.sql import sql
 
 QUEUE = "bulk"  # whoever waits for an answer goes first
 SECONDS = 0.5  # a slice is about so long
@@ -63,30 +65,57 @@ class GivenBack:
     answered: bool = False
 
 
-def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[int] | None:
-    """Share the search of a task with all workers; returns the slices' chunks, or None if the lease was lost.
+def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[int]:
+    """Share the search of a task with all workers; returns the slices' chunks.
 
-    The task leaves its chunk: the batch goes on to wait for it, but now for its slices.
+    The task leaves its chunk: the batch goes on to wait for it, but now for its slices. None are made if the lease was
+    lost, the batch cancelled, or the task has left already.
     """
     with engine.begin() as connection:
-        mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
-        if mine is None:
-            return None
+        if not _holds(connection, held, task):
+            return []
         made = (
             insert(checkpoint)
             .values(batch_id=held.batch_id, puzzle_id=task.puzzle_id, metric=task.metric, **_columns(division.progress))
             .returning(checkpoint.c.id)
         )
         chunks = _add_slices(connection, held.batch_id, connection.execute(made).scalar_one(), division)
-        connection.execute(
-            update(pending)
+        _move(connection, held, task, chunks[0])
+    return chunks
+
+
+def adopt(engine: Engine, held: Lease, task: Task, local: Solution) -> list[int] | None:
+    """Go on where a cancelled batch left the same search, with what it has spent; None if none has come as far as
+    ``local``. Otherwise as ``begin``.
+    """
+    with engine.begin() as connection:
+        if not _holds(connection, held, task):
+            return []
+        left = connection.execute(
+            select(checkpoint.c.id)
+            .join(batch)
             .where(
-                pending.c.batch_id == held.batch_id,
-                pending.c.puzzle_id == task.puzzle_id,
-                pending.c.metric == task.metric,
+                batch.c.cancelled.is_not(None),
+                checkpoint.c.puzzle_id == task.puzzle_id,
+                checkpoint.c.metric == task.metric,
+                checkpoint.c.heuristic == local.heuristic,
+                checkpoint.c.bound >= local.lower,
             )
-            .values(chunk_id=chunks[0])
+            .order_by(checkpoint.c.bound.desc(), checkpoint.c.id)
+            .limit(1)
+            .with_for_update(of=checkpoint)
+        ).scalar_one_or_none()
+        if left is None:
+            return None
+        connection.execute(update(checkpoint).where(checkpoint.c.id == left).values(batch_id=held.batch_id))
+        _close_chunks(connection, left, "cancelled")
+        rows = connection.execute(delete(slice_).where(slice_.c.checkpoint_id == left).returning(slice_)).mappings()
+        found = [dict(row) for row in rows]
+        chunks = _add_chunks(connection, held.batch_id, left, len(found))
+        connection.execute(
+            insert(slice_), [row | {"chunk_id": number} for row, number in zip(found, chunks, strict=True)]
         )
+        _move(connection, held, task, chunks[0])
     return chunks
 
 
@@ -120,6 +149,7 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
     or when the bound comes to the length of a solution that is known.
     """
     with engine.begin() as connection:
+        cancelled = is_cancelled(connection, held.batch_id)
         row = connection.execute(
             select(checkpoint).where(checkpoint.c.id == held.checkpoint_id).with_for_update()
         ).one_or_none()
@@ -129,8 +159,9 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
         progress = worked(_progress(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
         if work.answer is not None:
             return _end(connection, held, row, progress, work.answer)
-        cancelled = select(batch.c.cancelled).where(batch.c.id == held.batch_id)
-        if connection.execute(cancelled).scalar_one() is not None:
+        if _answered(connection, row):
+            return _close(connection, row)
+        if cancelled:
             close(connection, held.chunk_id, "cancelled")
             return GivenBack([])
         waiting = _keep(connection, held, work, split)
@@ -147,6 +178,13 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
             return _end(connection, held, row, progress, answer)
         connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**_columns(progress)))
         return GivenBack(waiting)
+
+
+def decline(engine: Engine, held: Lease) -> None:
+    """Let another worker have the slice; that counts like a lost lease."""
+    with engine.begin() as connection:
+        if connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none() is not None:
+            wait_again(connection, held.chunk_id, split=False, attempts=held.attempts)
 
 
 def _keep(connection: Connection, held: Lease, work: Work, split: bool) -> list[int]:
@@ -188,18 +226,57 @@ def _end(connection: Connection, held: Lease, row: Row[Any], progress: Progress,
     names = ("expanded", "generated", "seconds", "cpu_seconds", "profile", "algorithm", "heuristic")
     solution = replace(answer, **{name: getattr(totals, name) for name in names})
     store(connection, held, [Answer(row.puzzle_id, solution)])
+    return _close(connection, row)
+
+
+def _answered(connection: Connection, row: Row[Any]) -> bool:
+    """Whether another batch has the answer meanwhile."""
+    task = {"batch": row.batch_id, "puzzle": row.puzzle_id, "metric": row.metric}
+    return connection.exec_driver_sql(sql("is_answered"), task).one_or_none() is not None
+
+
+def _close(connection: Connection, row: Row[Any]) -> GivenBack:
     connection.execute(
         delete(pending).where(
             pending.c.batch_id == row.batch_id, pending.c.puzzle_id == row.puzzle_id, pending.c.metric == row.metric
         )
     )
-    connection.execute(
-        update(chunk)
-        .where(chunk.c.checkpoint_id == row.id, chunk.c.state.in_(("waiting", "leased")))
-        .values(state="done", finished=func.now(), lease_token=None, lease_expires=None)
-    )
+    _close_chunks(connection, row.id, "done")
     connection.execute(delete(checkpoint).where(checkpoint.c.id == row.id))
     return GivenBack([], answered=True)
+
+
+def _close_chunks(connection: Connection, checkpoint_id: int, state: str) -> None:
+    connection.execute(
+        update(chunk)
+        .where(chunk.c.checkpoint_id == checkpoint_id, chunk.c.state.in_(("waiting", "leased")))
+        .values(state=state, finished=func.now(), lease_token=None, lease_expires=None)
+    )
+
+
+def _holds(connection: Connection, held: Lease, task: Task) -> bool:
+    """Whether the task is still in the chunk, and that in our hands, and wanted."""
+    if is_cancelled(connection, held.batch_id):
+        return False
+    there = (
+        select(chunk.c.id)
+        .join(pending, pending.c.chunk_id == chunk.c.id)
+        .where(is_held(held), pending.c.puzzle_id == task.puzzle_id, pending.c.metric == task.metric)
+    )
+    return connection.execute(there.with_for_update(of=chunk)).one_or_none() is not None
+
+
+def _move(connection: Connection, held: Lease, task: Task, chunk_id: int) -> None:
+    """Move the task to another chunk."""
+    connection.execute(
+        update(pending)
+        .where(
+            pending.c.batch_id == held.batch_id,
+            pending.c.puzzle_id == task.puzzle_id,
+            pending.c.metric == task.metric,
+        )
+        .values(chunk_id=chunk_id)
+    )
 
 
 def _add_slices(connection: Connection, batch_id: int, checkpoint_id: int, division: Division) -> list[int]:
