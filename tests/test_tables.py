@@ -189,6 +189,13 @@ class TestFiles:
         with pytest.raises(TableError, match="unjam tables build 5x5-6-6-6-6"):
             unjam.solve(puzzle, "step", heuristic="pdb")
 
+    def test_a_short_search_does_not_wait_for_the_check_of_a_large_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        tables.build(self.table, kernels.Control())
+        monkeypatch.setattr(tables, "CHECKED", sum(self.table.entries))  # a second
+        assert unjam.solve(self.puzzle, "step", unjam.Budget(seconds=1)).heuristic == "walking-distance"
+        assert unjam.solve(self.puzzle, "step", unjam.Budget(seconds=4)).heuristic == "pdb"
+        assert unjam.solve(self.puzzle, "step", unjam.Budget(seconds=1)).heuristic == "pdb", "it is open now"
+
     @pytest.mark.parametrize("damage", ["cut", "longer", "empty", "text", "other", "format"])
     def test_spoilt_files_are_refused_and_built_again_on_request(self, damage: str) -> None:
         tables.build(self.table, kernels.Control())

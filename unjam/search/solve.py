@@ -145,7 +145,7 @@ def _from_search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method,
     nodes = NO_LIMIT if budget.nodes is None else budget.nodes
     bytes = NO_LIMIT if budget.bytes is None else budget.bytes
     method, table = _with_table(puzzle, method, control, seconds)
-    kept = share(Limits(seconds, nodes, bytes)) if isinstance(puzzle, Tiles) else Limits(0, 0, 0)
+    kept = share(puzzle, Limits(seconds, nodes, bytes)) if isinstance(puzzle, Tiles) else Limits(0, 0, 0)
     limits = Limits(max(seconds - kept.seconds - (time.perf_counter() - began), 0), nodes - kept.nodes, bytes)
     result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table)
     solution = _solution(result, metric, method)

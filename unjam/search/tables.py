@@ -125,10 +125,13 @@ def chosen(puzzle: Tiles) -> Table | None:
 
 
 def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | None:
-    """The best table that is there and whole. For 4x4 boards the small one is built when a search has the time."""
+    """The best table that is there and whole, of those that take no more than a third of the time to check.
+
+    For 4x4 boards the small one is built when a search has the time.
+    """
     spoilt = False
     for table in tables_for(puzzle):
-        found = _find(table)
+        found = _find(table) if _soon(table, seconds / 3) else None
         if isinstance(found, PatternTable):
             return found
         if found is not None:
@@ -146,11 +149,16 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
 def quickly(puzzle: Tiles, seconds: float) -> PatternTable | None:
     """The best table that is there and whole, of those that are open or can be checked in so many seconds."""
     for table in tables_for(puzzle):
-        if table_files.is_open(path_of(table)) or sum(table.entries) < seconds * CHECKED:
+        if _soon(table, seconds):
             found = _find(table)
             if isinstance(found, PatternTable):
                 return found
     return None
+
+
+def _soon(table: Table, seconds: float) -> bool:
+    """Whether it is open already or can be checked in so many seconds."""
+    return table_files.is_open(path_of(table)) or sum(table.entries) < seconds * CHECKED
 
 
 def _find(table: Table) -> PatternTable | TableError | None:

@@ -13,14 +13,16 @@ from unjam.search.encode import run_tiles_upper
 from unjam.search.solution import Outcome, Solution
 
 SHARE = 1 / 8  # of a budget that the search leaves over for this; of a small one up to a half
+LARGE, LARGE_SHARE = 16, 1 / 2  # boards of more cells: few searches end soon, and wide beams find far better solutions
 LEAST_SECONDS, MOST_SECONDS = 0.05, 2.0
 MOST_NODES = 10_000_000
 
 
-def share(limits: Limits) -> Limits:
+def share(puzzle: Tiles, limits: Limits) -> Limits:
     """What is kept of the limits of a solve, so that ``with_upper`` can keep within them. All of the memory."""
-    seconds = max(min(limits.seconds * SHARE, MOST_SECONDS), min(limits.seconds / 2, LEAST_SECONDS))
-    return Limits(seconds, min(int(limits.nodes * SHARE), MOST_NODES), limits.bytes)
+    part = LARGE_SHARE if puzzle.width * puzzle.height > LARGE else SHARE
+    seconds = max(min(limits.seconds * part, MOST_SECONDS), min(limits.seconds / 2, LEAST_SECONDS))
+    return Limits(seconds, min(int(limits.nodes * part), MOST_NODES), limits.bytes)
 
 
 def with_upper(
