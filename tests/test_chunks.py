@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from sqlalchemy import Engine, text
@@ -251,3 +251,13 @@ def test_one_reconciler_works_at_a_time(engine: Engine) -> None:
         other.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": chunks._RECONCILING})
         assert chunks.reconcile(engine, ["bulk"], 0) == []
     assert len(chunks.reconcile(engine, ["bulk"], 0)) == 1
+
+
+def test_recovery_waits_for_what_a_dead_worker_was_about_to_store(engine: Engine) -> None:
+    held = take(engine, submit(engine, 1), "dying")
+    with ThreadPoolExecutor() as pool, engine.connect() as dying:
+        dying.execute(text("SELECT id FROM chunk WHERE id = :id FOR UPDATE"), {"id": held.chunk_id})
+        recovered = pool.submit(chunks.recover, engine, worker="dying")
+        assert not wait([recovered], 0.2).done
+        dying.rollback()
+        assert recovered.result() == 1

@@ -373,3 +373,22 @@ def test_a_budget_that_would_end_while_the_search_is_divided_is_spent_by_one(eng
     assert done is not None
     assert (done.answered, done.waiting) == (1, [])
     assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 1}
+
+
+def test_connections_that_break_lose_nothing(engine: Engine, database_url: str) -> None:
+    """As when Postgres restarts."""
+    batch = submit(engine, LONG)
+    thread = threading.Thread(target=drain, args=(database_url, batch.batch_id, 2))
+    thread.start()
+    broken = 0
+    while thread.is_alive():
+        thread.join(0.3)
+        broken += len(
+            query(
+                engine,
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+                " AND pid <> pg_backend_pid()",
+            )
+        )
+    assert broken > 0
+    assert_answered(engine, batch, one_process(LONG))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -103,6 +104,24 @@ def test_a_killed_process_is_replaced_and_loses_nothing(engine: Engine, database
         attempts = connection.execute(text("SELECT worker FROM attempt")).scalars().all()
     assert len(attempts) == 4, "each puzzle was answered once"
     assert not any(name.endswith(f":{victim}") for name in attempts)
+
+
+def test_what_postgres_gives_to_a_killed_process_is_given_again(
+    engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last order to Postgres may be carried out after its death."""
+    monkeypatch.setattr(unjam.work, "RECOVER_SECONDS", 0.2)
+    batch = batches.submit(engine, hard_levels(4), budget=Budget(seconds=1))
+    thread = threading.Thread(target=drain, args=(database_url, batch.batch_id, 1))
+    thread.start()
+    wait_until(lambda: len(leased_pids(engine)) == 1)
+    [victim] = leased_pids(engine)
+    os.kill(victim, signal.SIGKILL)
+    wait_until(lambda: leased_pids(engine) not in ([], [victim]))
+    assert chunks.lease(engine, None, f"{socket.gethostname()}:{victim}", seconds=300)
+    thread.join(30)
+    assert not thread.is_alive()
+    assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 4}
 
 
 def test_a_puzzle_that_kills_its_process_is_given_up_and_its_neighbours_are_solved(

@@ -71,7 +71,7 @@ def failure(task: Task, error: Exception) -> Solution:
 
 def work_on_slice(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds: float) -> GivenBack:
     """Search a leased slice for some seconds. The next one to take it may have the table that this machine has not."""
-    found = slices.load(engine, held)
+    found = stored(lambda: slices.load(engine, held))
     if found is None:
         return GivenBack([])
     puzzle = from_canonical(found.task.family, found.task.canonical)

@@ -13,6 +13,7 @@ import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from math import inf
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
@@ -66,7 +67,7 @@ def work(
     is not answered waits for another worker.
     """
     seconds = get_settings().lease_seconds
-    held = chunks.lease(engine, chunk_id, worker, batch_id=batch_id, seconds=seconds)
+    held = stored(lambda: chunks.lease(engine, chunk_id, worker, batch_id=batch_id, seconds=seconds))
     if held is None:
         return None
     if held.checkpoint_id is not None:
@@ -153,17 +154,21 @@ def drain(
         engine.dispose()  # its connections are not for the forked
         for _ in range(processes):
             pool.fork()
-        recovered = time.monotonic()
+        recovered, killed = time.monotonic(), set[str]()
         while pool.running:
             on_progress(done)
             done += pool.news(0.1)
             if stop():
                 pool.stop()
             for name in pool.killed():
-                held = chunks.recover(engine, worker=name)
+                held = stored(partial(chunks.recover, engine, worker=name))
                 pool.replace(worked=held > 0)
+                killed.add(name)
             if time.monotonic() - recovered > RECOVER_SECONDS:
-                chunks.recover(engine)  # what processes of another machine, or of an earlier run, held
+                # what processes of another machine, or of an earlier run, held; and what Postgres gave the killed ones
+                # when it had not noticed yet
+                for lost in (None, *(killed - pool.running.keys())):
+                    stored(partial(chunks.recover, engine, worker=lost))
                 recovered = time.monotonic()
         on_progress(done + pool.news(0))
     finally:
@@ -244,7 +249,7 @@ class _Pool:
             done = work(engine, None, worker=name, cancelled=lambda: self._told_to_stop(0), batch_id=batch_id)
             if done is not None:
                 os.write(self._tell, NEWS.pack(done.answered))
-            elif not chunks.unfinished(engine, batch_id) or self._told_to_stop(0.1):
+            elif not stored(lambda: chunks.unfinished(engine, batch_id)) or self._told_to_stop(0.1):
                 return
 
     def _told_to_stop(self, seconds: float) -> bool:

@@ -185,7 +185,7 @@ def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None =
             .join(batch)
             .where(chunk.c.state == "leased", lost)
             .order_by(chunk.c.id)
-            .with_for_update(of=chunk, skip_locked=True)
+            .with_for_update(of=chunk, skip_locked=worker is None and chunk_id is None)  # a dead one's locks go soon
         ).all()
         for row in rows:
             _recover(connection, row)
