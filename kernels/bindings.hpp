@@ -9,6 +9,7 @@ void bind_blocks(nanobind::module_& module);
 void bind_tiles(nanobind::module_& module);
 void bind_tiles_atlas(nanobind::module_& module);
 void bind_tiles_patterns(nanobind::module_& module);
+void bind_tiles_split(nanobind::module_& module);
 void bind_tiles_upper(nanobind::module_& module);
 
 }  // namespace unjam

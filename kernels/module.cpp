@@ -55,6 +55,7 @@ NB_MODULE(KERNELS_MODULE, module) {
   unjam::bind_blocks(module);
   unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);
+  unjam::bind_tiles_split(module);
   unjam::bind_tiles_atlas(module);
   unjam::bind_tiles_upper(module);
 }

@@ -53,12 +53,32 @@ class DepthFirst {
   const char* stopped_ = nullptr;
 };
 
+// A search in steps, whatever its heuristic and board.
+class Steps : public DepthFirst {
+ public:
+  using DepthFirst::DepthFirst;
+
+  // All solutions have the parity of the blank's way, so every second bound is enough.
+  virtual int first_bound() const = 0;
+  static constexpr int kIncrement = 2;
+
+  // Whether there is a solution of at most `bound` steps; also true when stopped.
+  virtual bool search(int bound) = 0;
+
+  // Go down a way without counting its nodes, then search below its end, and below what follows it in the order of
+  // moves as far as that, too, begins with the first `fixed` moves. A stopped search goes on in this way where it was.
+  virtual bool search_from(const std::vector<Direction>& way, int fixed, int bound) = 0;
+
+ protected:
+  ~Steps() = default;
+};
+
 // One step at a time; never back the way the blank came. The recursion is templated on the last direction.
 //
 // A heuristic whose look-ups miss the cache has a Probe of each move, and the probes of all moves of a board are begun
 // before the first is used. Such a heuristic keeps its own picture of the board: `exchange` makes the move of a probe.
 template <class Shape, class Heuristic>
-class StepSearch : public DepthFirst {
+class StepSearch final : public Steps {
   static constexpr bool kProbes = requires { typename Heuristic::Probe; };
 
   struct Node {
@@ -69,28 +89,22 @@ class StepSearch : public DepthFirst {
 
  public:
   StepSearch(Board& board, Heuristic& heuristic, Meter& meter)
-      : DepthFirst(meter, board.blank()),
+      : Steps(meter, board.blank()),
         shape_(board),
         heuristic_(heuristic),
         root_{CellsOf<Shape>(board), heuristic.start(board), board.blank()},
         odd_(board.blank_distance() & 1) {}
 
-  // All solutions have the parity of the blank's way, so every second bound is enough.
-  int first_bound() const {
+  int first_bound() const override {
     const int steps = heuristic_.steps(root_.value);
     return steps + ((steps ^ odd_) & 1);
   }
-  static constexpr int kIncrement = 2;
-
-  // Whether there is a solution of at most `bound` steps; also true when stopped.
-  bool search(int bound) {
+  bool search(int bound) override {
     begin(bound);
     return stopped() || heuristic_.steps(root_.value) == 0 || expand<kNone>(root_, 0);
   }
 
-  // Go down a way without counting its nodes, then search below its end, and below what follows it in the order of
-  // moves as far as that, too, begins with the first `fixed` moves. A stopped search goes on in this way where it was.
-  bool search_from(const std::vector<Direction>& way, int fixed, int bound) {
+  bool search_from(const std::vector<Direction>& way, int fixed, int bound) override {
     begin(bound);
     stopped_at_ = static_cast<int>(way.size());
     return follow<kNone>(root_, 0, way, fixed);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tiles_board.hpp"
+#include "tiles_idastar.hpp"
 
 namespace unjam::tiles {
 
@@ -174,9 +175,8 @@ struct Slice : Result {     // "optimal" or "bounded"; or "exhausted": no unit h
 };
 
 // Counts nodes as often as the unit's weight says; `resume` as an earlier slice left it in the first unit.
-template <class Search>
-void search_units(Search& search, const Board& board, int bound, const std::vector<Unit>& units, std::string resume,
-                  Meter& meter, Slice& slice) {
+inline void search_units(Steps& search, const Board& board, int bound, const std::vector<Unit>& units,
+                         std::string resume, Meter& meter, Slice& slice) {
   slice.outcome = "exhausted";
   slice.lower = bound;
   for (const Unit& unit : units) {
