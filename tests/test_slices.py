@@ -309,14 +309,13 @@ def test_nothing_waits_when_a_batch_is_cancelled_between_two_bounds(
 
 
 def test_the_same_order_goes_on_where_it_was_cancelled(engine: Engine, database_url: str) -> None:
-    cancelled = started(engine, MEDIUM)
-    for _ in range(3):
-        assert work(engine, None, worker="here")
+    cancelled = started(engine, LONG)
+    assert work(engine, None, worker="here")
     late = chunks.lease(engine, None, "late")
     assert late is not None
     batches.cancel(engine, cancelled.batch_id)
     before = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
-    again = started(engine, MEDIUM)
+    again = started(engine, LONG)
     assert query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint") == before
     never: Any = None
     assert slices.give_back(engine, late, slices.Work(expanded=5, generated=9), never) is None
@@ -324,7 +323,7 @@ def test_the_same_order_goes_on_where_it_was_cancelled(engine: Engine, database_
     assert batches.status(engine, cancelled.batch_id).state == "cancelled"
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM batch WHERE id = :id"), {"id": cancelled.batch_id})
-    assert_answered(engine, again, one_process(MEDIUM))
+    assert_answered(engine, again, one_process(LONG))
 
 
 def test_a_search_that_is_under_way_elsewhere_or_with_another_heuristic_is_not_adopted(engine: Engine) -> None:
