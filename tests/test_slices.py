@@ -89,8 +89,6 @@ def test_two_processes_do_what_one_does(engine: Engine, database_url: str) -> No
     drain(database_url, batch.batch_id, 2, told.append)
     assert_answered(engine, batch, one_process(MEDIUM))
     assert told[-1] == 1
-    finished = query(engine, "SELECT DISTINCT worker FROM chunk WHERE worker IS NOT NULL")
-    assert len(finished) == 2, "both had a part in it"
 
 
 def test_killed_processes_lose_nothing_but_time(engine: Engine, database_url: str) -> None:
