@@ -37,7 +37,8 @@ def lookup(
     """Show the stored answers of levels, or boards, without solving anything.
 
     A board is found however it is turned or mirrored, and its moves are given in its own orientation. Without --metric
-    the answers in all metrics are shown. The exit code is 1 if nothing is stored about a level.
+    the answers in all metrics are shown. The exit code is 1 if of a level nothing is stored, or only bounds, or
+    another count than the pack claims.
 
     \b
     unjam lookup levels.jsonl --metric slide
@@ -55,6 +56,7 @@ def lookup(
 
 def stored(engine: Engine, entries: Iterator[Entry], metric: Metric | None) -> Iterator[Mapping[str, Any]]:
     """A row for each stored answer of each entry, in their order; for one without any, a row without an outcome."""
+    from unjam.store.answers import known_holds
     from unjam.store.lookup import lookup as look_up
 
     while some := list(islice(entries, AT_ONCE)):
@@ -67,7 +69,7 @@ def stored(engine: Engine, entries: Iterator[Entry], metric: Metric | None) -> I
                 yield about | {"line": entry.line, "error": error}
                 continue
             for row in next(found) or [{"family": entry.puzzle.family, "metric": metric, "outcome": None}]:
-                yield about | row | {"known": entry.known}
+                yield about | row | {"known": entry.known, "known_ok": known_holds(entry.known, row)}
 
 
 def _why_not(entry: Entry, metric: Metric | None) -> str | None:

@@ -290,6 +290,12 @@ class TestLookup:
         assert (rows[2]["index"], rows[2]["line"]) == (1, 2)
         assert [row["length"] for row in unjam.rows("lookup", pack, "--metric", "step", code=1)[:-1]] == [5]
 
+    def test_what_a_pack_claims_is_compared(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", TWO, TWO | {"known": {"slide": 3}}, TWO | {"known": {}})
+        unjam("solve", pack, code=1)
+        assert [row["known_ok"] for row in unjam.rows("lookup", pack, code=1)] == [True, False, None]
+        assert "wrong claims" in unjam("lookup", pack, code=1).output
+
     def test_a_metric_that_the_family_does_not_have(self, unjam: Unjam, tmp_path: Path) -> None:
         pack = write_pack(tmp_path / "pack.jsonl", TWO)
         unjam("solve", pack)
