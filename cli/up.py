@@ -58,7 +58,7 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
             broken = _watch(parts, stop)
             click.echo("stopping", err=True)
     click.echo("stopped", err=True)
-    ctx.exit(1 if broken else 0)
+    ctx.exit(2 if broken else 0)
 
 
 def _stop_with_parent() -> None:
@@ -125,7 +125,7 @@ def _watch(parts: list[_Part], stop: Event) -> bool:
         for part in parts:
             if (code := part.process.poll()) is not None:
                 if monotonic() - part.started < STARTUP_SECONDS:
-                    click.echo(f"{part.name} ended with code {code} as soon as it was started", err=True)
+                    click.echo(f"{part.name} ended with code {code} as soon as it was started: see above", err=True)
                     return True
                 click.echo(f"{part.name} ended with code {code}: started again", err=True)
                 part.start()

@@ -52,6 +52,11 @@ def test_the_whole_service(tmp_path: Path) -> None:
         assert done.returncode == 1
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/batches/{batch}", timeout=60) as answer:
             assert answer.status == 200
+        again = [*UNJAM, "up", "--port", str(port), "--processes", "1"]
+        taken = subprocess.run(again, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        assert taken.returncode == 2
+        assert "api ended" in taken.stderr
+        assert up.poll() is None
     assert up.returncode == 0, log.read_text()
     assert log.read_text().rstrip().endswith("stopped")
     assert not [line for line in command_lines() if str(tmp_path) in line or f"--port={port}" in line]
