@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -106,4 +107,5 @@ def cli() -> None:
 
 
 def main() -> None:
+    warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     cli(prog_name="unjam")
