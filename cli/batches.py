@@ -68,7 +68,8 @@ def submit(
         return
     click.echo(batch.batch_id)
     click.echo(
-        f"{batch.levels:,} levels: {batch.answered:,} answered already, {batch.new:,} to solve, {batch.bad:,} bad",
+        f"{batch.levels:,} {'level' if batch.levels == 1 else 'levels'}: {batch.answered:,} answered already, "
+        f"{batch.new:,} to solve, {batch.bad:,} bad",
         err=True,
     )
 
@@ -117,12 +118,11 @@ def results(
     from cli.report import Report
     from unjam.store import batches
 
-    report = Report()
     with open_store() as (_, engine):
         if wait:
             _wait(engine, batch)
-        else:
-            batches.status(engine, batch)
+        running = batches.status(engine, batch).state == "running"
+        report = Report(unanswered="waiting" if running else "cancelled")
         write_rows(lambda: batches.results(engine, batch), report, as_json, output, output_format)
     report.show(as_json)
     ctx.exit(report.exit_code)

@@ -45,7 +45,7 @@ class Source:
 
     @property
     def name(self) -> str:
-        return "--board" if self.pack is None else "standard input" if self.pack == "-" else Path(self.pack).name
+        return "boards" if self.pack is None else "standard input" if self.pack == "-" else Path(self.pack).name
 
     @contextmanager
     def entries(self) -> Iterator[Iterator[Entry]]:
@@ -77,7 +77,8 @@ def takes_levels(command: Callable[..., Any]) -> Callable[..., Any]:
         from unjam.packs.fields import PUZZLE_FIELDS, from_text
 
         if (pack is None) == (not boards):
-            raise click.UsageError("give a PACK (- for standard input), or boards with --board")
+            either = "give a PACK (- for standard input), or boards with --board"
+            raise click.UsageError(either if pack is None else f"{either}, not both")
         said = {name: value for name in PUZZLE_FIELDS if (value := rest.pop(name)) is not None}
         defaults = Defaults(family, from_text(said))
         return command(*args, source=Source(pack, boards, format, board_column, defaults), **rest)

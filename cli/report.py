@@ -104,7 +104,7 @@ class Report:
             table.add_row(f"{self.searched:,}", "puzzles searched now, the rest was known")
         if wall is not None:
             rate = self.levels.count / wall if wall > 0 else 0.0
-            table.add_row(f"{wall:,.2f} s", f"from start to end, {rate:,.1f} levels a second")
+            table.add_row(f"{wall:,.2f} s", f"from start to end, {rate:,.{1 if rate >= 1 else 3}f} levels a second")
         return table
 
     @staticmethod

@@ -52,7 +52,7 @@ def solve(
     unjam solve --family tiles --board "8 6 7/2 5 4/3 0 1"
     unjam solve hard.txt --metric step --distributed --seconds 3600
     """
-    from cli.progress import Solving, progress_bar
+    from cli.progress import Solving, progress_bar, shared_searches
     from cli.report import Report
     from unjam.store import batches
     from unjam.work import drain
@@ -81,8 +81,10 @@ def solve(
         if stop.is_set():
             status = batches.status(engine, batch.batch_id)
             if status.state == "running":
-                batches.cancel(engine, batch.batch_id)
                 done = f"{status.done:,} of {status.levels:,} levels are done and kept"
+                if shared_searches(engine, batch.batch_id):
+                    done += ", and what the shared searches have found out"
+                batches.cancel(engine, batch.batch_id)
                 click.echo(f"interrupted: {done}; the same command goes on from there", err=True)
                 ctx.exit(130)
         wall = perf_counter() - began

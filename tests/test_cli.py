@@ -248,7 +248,7 @@ class TestRefusals:
         unjam("solve", tmp_path / "missing.jsonl", code=2)
         unjam("solve", tmp_path, code=2)
         unjam("solve", code=2)
-        unjam("solve", empty, "--board", "..AA/....", code=2)
+        assert "not both" in unjam("solve", empty, "--board", "..AA/....", code=2).output
         for option, value in (("memory", "much"), ("memory", "0"), ("memory", "9999999TB"), ("nodes", 2**63)):
             unjam("solve", empty, f"--{option}", value, code=2)
         for seconds in ("nan", "0", "-1"):
@@ -345,6 +345,7 @@ class TestBatches:
         assert re.search(r"running .* mine", unjam("status").output)
         assert "waiting" in unjam("results", batch, code=1).output
         assert "is cancelled" in unjam("cancel", batch).output
+        assert re.search("1 +cancelled", unjam("results", batch, code=1).output)
         first, second = unjam.rows("results", batch, code=1)
         assert first["outcome"] is None
         assert second["line"] == 2
@@ -442,6 +443,15 @@ class TestTables:
         assert run(["tables", "remove", "3x3-8"]).exit_code == 2
         assert run(["tables", "build", "3x3-9"]).exit_code == 2
         assert [path.name for path in tmp_path.glob("*.pdb")] == ["2x3-5.pdb"]
+
+    def test_a_spoilt_table_is_one_line_of_warning(self, database_url: str, tmp_path: Path) -> None:
+        (tmp_path / "3x3-8.pdb").write_bytes(b"spoilt")
+        environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "UNJAM_TABLES": str(tmp_path)}
+        command = [*UNJAM, "solve", "--family", "tiles", "--board", "8 6 7/2 5 4/3 0 1", "--processes", "1"]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        told = set(done.stderr.splitlines())  # by each module that looks for a table
+        assert len(told) == 1
+        assert re.fullmatch("warning: .*3x3-8.pdb is .*`unjam tables build --again 3x3-8` .*", told.pop())
 
     def test_interrupting_a_build_leaves_nothing_behind(self, tmp_path: Path) -> None:
         environment = {**os.environ, "UNJAM_TABLES": str(tmp_path), "TERM": "xterm", "COLUMNS": "80"}

@@ -44,7 +44,10 @@ def _check_claims(puzzle: Puzzle, solution: Solution) -> None:
     claimed: object = None
     if solution.outcome is Outcome.OPTIMAL:
         if not solution.length == solution.lower == solution.upper:
-            raise VerificationError(f"optimal, but {solution.lower} <= {solution.length} <= {solution.upper}")
+            raise VerificationError(
+                f"an optimal answer has one count, not length {solution.length} with lower {solution.lower} and "
+                f"upper {solution.upper}"
+            )
         claimed = solution.length
     elif solution.outcome is Outcome.BOUNDED and solution.upper is not None:
         if solution.lower is None or solution.lower > solution.upper:
