@@ -31,13 +31,14 @@ def interruptibly(work: Callable[[Control], T], watch: Callable[[Control], objec
         finally:
             ended.set()
 
-    threading.Thread(target=run, name="unjam-search", daemon=True).start()
+    thread = threading.Thread(target=run, name="unjam-search", daemon=True)
     try:
+        thread.start()
         while not ended.wait(WATCH_SECONDS):
             watch(control)
     except BaseException:
         control.cancel()
-        ended.wait()
+        ended.wait(None if thread.is_alive() else 1)  # interrupted in `start`, which may not have begun it
         raise
     if errors:
         raise errors[0]
