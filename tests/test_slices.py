@@ -151,6 +151,49 @@ def test_a_budget_of_all_workers_together(engine: Engine, database_url: str, bud
     assert row["lower"] >= 40
     assert row["seconds"] >= (budget.seconds or 0)
     assert row["generated"] >= (budget.nodes or 0)
+    assert (batches.status(engine, batch.batch_id).state, waiting(engine)) == ("done", 0)
+    assert slices.under_way(engine, batch.batch_id) == []
+
+
+def test_a_larger_budget_goes_on_where_the_smaller_one_ended(engine: Engine, database_url: str) -> None:
+    first = submit(engine, LONG, Budget(nodes=30_000_000))
+    drain(database_url, first.batch_id, 2)
+    assert submit(engine, LONG, Budget(nodes=30_000_000)).new == 0, "the same budget has its answer"
+    kept = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
+    again = started(engine, LONG)
+    assert query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint") == kept
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM batch WHERE id = :id"), {"id": first.batch_id})
+    drain(database_url, again.batch_id, 2)
+    [row] = batches.results(engine, again.batch_id)
+    expected = one_process(LONG)
+    assert (row["outcome"], row["length"]) == ("optimal", expected.length)
+    [(profile,)] = query(engine, "SELECT profile FROM attempt ORDER BY id DESC LIMIT 1")
+    full = list(expected.profile[:-1])
+    assert (profile[: len(full)], sum(profile)) == (full, row["generated"])
+    assert left(engine) == EMPTY
+
+
+def test_every_order_has_its_own_budget_and_the_counts_are_totals(engine: Engine, database_url: str) -> None:
+    rows = []
+    for nodes in (20_000_000, 30_000_000):
+        batch = submit(engine, HARD, Budget(nodes=nodes))
+        drain(database_url, batch.batch_id, 2)
+        rows += batches.results(engine, batch.batch_id)
+    assert rows[1]["generated"] >= rows[0]["generated"] + 30_000_000
+    assert rows[1]["seconds"] > rows[0]["seconds"]
+    assert rows[1]["lower"] >= rows[0]["lower"]
+
+
+def test_of_the_searches_that_are_left_only_the_farthest_is_kept(engine: Engine, database_url: str) -> None:
+    cancelled, short, long = (started(engine, HARD, Budget(nodes=nodes)) for nodes in (None, 20_000_000, 60_000_000))
+    batches.cancel(engine, cancelled.batch_id)
+    for batch in (long, short):
+        drain(database_url, batch.batch_id, 2)
+        assert query(engine, "SELECT batch_id FROM checkpoint ORDER BY bound DESC")[0] == (long.batch_id,)
+    assert left(engine)["checkpoint"] == 1
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM batch"))
     assert left(engine) == EMPTY
 
 

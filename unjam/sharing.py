@@ -101,8 +101,8 @@ def _search_slice(held: Lease, found: Slice, puzzle: Tiles, control: Control) ->
     seconds = SLICE_SECONDS / 2 ** (held.attempts - 1)
     budget = held.budget
     limits = Limits(
-        seconds if budget.seconds is None else max(min(seconds, budget.seconds - progress.seconds), 0),
-        NO_LIMIT if budget.nodes is None else max(budget.nodes - progress.generated, 0),
+        seconds if budget.seconds is None else max(min(seconds, budget.seconds - progress.budget_seconds), 0),
+        NO_LIMIT if budget.nodes is None else max(budget.nodes - progress.budget_nodes, 0),
         NO_LIMIT if budget.bytes is None else budget.bytes,
     )
     wall, cpu = time.perf_counter(), time.thread_time()

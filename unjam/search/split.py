@@ -36,7 +36,8 @@ class Progress:
     """How far a divided search is, but for its units: what a checkpoint keeps.
 
     ``interior`` has, by the least bound under which they are expanded, the nodes above the units: expanded and
-    generated. ``upper`` and ``moves`` are a solution that is not proven to be the shortest.
+    generated. ``upper`` and ``moves`` are a solution that is not proven to be the shortest. Counts are totals, also of
+    the ``earlier`` orders that this one goes on from; a budget is of one order.
     """
 
     heuristic: str
@@ -50,10 +51,21 @@ class Progress:
     cpu_seconds: float = 0.0
     upper: int | None = None
     moves: tuple[Move, ...] = ()
+    earlier_seconds: float = 0.0
+    earlier_generated: int = 0
 
     @property
     def generated(self) -> int:
         return sum(self.profile) + self.bound_generated
+
+    @property
+    def budget_seconds(self) -> float:
+        """What counts against the budget."""
+        return self.seconds - self.earlier_seconds
+
+    @property
+    def budget_nodes(self) -> int:
+        return self.generated - self.earlier_generated
 
     def solution(self, metric: Metric, outcome: Outcome, reason: str | None = None) -> Solution:
         """The answer if the search ends here: ``bounded``, or ``optimal`` once the bound has come to ``upper``."""

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0002"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0003"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -159,8 +159,9 @@ batch_item = Table(
     CheckConstraint("symmetry BETWEEN 0 AND 7", "symmetry"),
 )
 
-# How far a search is that many workers share (unjam/search/split.py); it goes when there is an answer. interior: by f,
-# the nodes expanded and generated above the units.
+# How far a search is that many workers share (unjam/search/split.py); it goes when there is a proof, or another has come
+# farther, and stays when its batch's budget ended or it was cancelled. interior: by f, the nodes expanded and generated
+# above the units. earlier_*: what was spent for batches before this one.
 checkpoint = Table(
     "checkpoint",
     metadata,
@@ -179,8 +180,11 @@ checkpoint = Table(
     Column("cpu_seconds", Double, nullable=False),
     Column("upper", Integer),
     Column("moves", LargeBinary),
+    Column("earlier_seconds", Double, nullable=False, server_default="0"),
+    Column("earlier_generated", BigInteger, nullable=False, server_default="0"),
     _now(),
     UniqueConstraint("batch_id", "puzzle_id", "metric"),
+    Index(None, "puzzle_id"),
     CheckConstraint("(upper IS NULL) = (moves IS NULL)", "upper"),
 )
 

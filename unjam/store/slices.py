@@ -3,7 +3,7 @@
 The search is kept in a checkpoint and goes from bound to bound. A worker takes a slice as any other chunk, for some
 seconds, and gives back what it has counted and where it stopped; what is left waits again. Who finishes the last slice
 of a bound makes those of the next one. So a worker that dies costs what it did since it took its slice, and nothing is
-counted twice.
+counted twice. What a search has done when its budget ends, or its batch is cancelled, is kept for a later order.
 
 Locks are taken in one order: the batch, the task's chunk where a search begins to be shared, the checkpoint, then its
 slices' chunks.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, exists, func, insert, or_, select, update
 
 from unjam.puzzles.grid import Move
 from unjam.search.solution import Outcome, Solution, ended
@@ -85,33 +85,35 @@ def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[i
 
 
 def adopt(engine: Engine, held: Lease, task: Task, local: Solution) -> list[int] | None:
-    """Go on where a cancelled batch left the same search, with what it has spent; None if none has come as far as
-    ``local``. Otherwise as ``begin``.
+    """Go on where an earlier batch left the same search; None if none has come as far as ``local``.
+
+    The counts go on, too, but of the budget only ``local`` is spent. Otherwise as ``begin``.
     """
     with engine.begin() as connection:
         if not _holds(connection, held, task):
             return []
         left = connection.execute(
-            select(checkpoint.c.id)
-            .join(batch)
-            .where(
-                batch.c.cancelled.is_not(None),
-                checkpoint.c.puzzle_id == task.puzzle_id,
-                checkpoint.c.metric == task.metric,
-                checkpoint.c.heuristic == local.heuristic,
-                checkpoint.c.bound >= local.lower,
-            )
-            .order_by(checkpoint.c.bound.desc(), checkpoint.c.id)
+            _left(task.puzzle_id, task.metric, local.heuristic)
+            .where(checkpoint.c.bound >= local.lower)
             .limit(1)
             .with_for_update(of=checkpoint)
-        ).scalar_one_or_none()
+        ).one_or_none()
         if left is None:
             return None
-        connection.execute(update(checkpoint).where(checkpoint.c.id == left).values(batch_id=held.batch_id))
-        _close_chunks(connection, left, "cancelled")
-        rows = connection.execute(delete(slice_).where(slice_.c.checkpoint_id == left).returning(slice_)).mappings()
+        progress = _progress(left)
+        progress = replace(
+            progress,
+            seconds=progress.seconds + local.seconds,
+            cpu_seconds=progress.cpu_seconds + local.cpu_seconds,
+            earlier_seconds=progress.seconds,
+            earlier_generated=progress.generated,
+        )
+        moved = {"batch_id": held.batch_id, **_columns(progress)}
+        connection.execute(update(checkpoint).where(checkpoint.c.id == left.id).values(**moved))
+        _close_chunks(connection, left.id, "cancelled")
+        rows = connection.execute(delete(slice_).where(slice_.c.checkpoint_id == left.id).returning(slice_)).mappings()
         found = [dict(row) for row in rows]
-        chunks = _add_chunks(connection, held.batch_id, left, len(found))
+        chunks = _add_chunks(connection, held.batch_id, left.id, len(found))
         connection.execute(
             insert(slice_), [row | {"chunk_id": number} for row, number in zip(found, chunks, strict=True)]
         )
@@ -125,8 +127,9 @@ def load(engine: Engine, held: Lease) -> Slice | None:
         row = connection.execute(
             select(checkpoint, slice_, puzzle.c.family, puzzle.c.canonical)
             .join(slice_, slice_.c.checkpoint_id == checkpoint.c.id)
+            .join(chunk, chunk.c.id == slice_.c.chunk_id)
             .join(puzzle)
-            .where(slice_.c.chunk_id == held.chunk_id)
+            .where(is_held(held))
         ).one_or_none()
     if row is None:
         return None
@@ -135,8 +138,8 @@ def load(engine: Engine, held: Lease) -> Slice | None:
 
 
 def under_way(engine: Engine, batch_id: int) -> list[Progress]:
-    """How far the shared searches of a batch are; none when it is cancelled."""
-    wanted = select(checkpoint).join(batch).where(batch.c.id == batch_id, batch.c.cancelled.is_(None))
+    """How far the shared searches of a batch are that go on."""
+    wanted = select(checkpoint).join(batch).where(batch.c.id == batch_id, ~_IS_LEFT)
     with engine.connect() as connection:
         return [_progress(row) for row in connection.execute(wanted.order_by(checkpoint.c.id))]
 
@@ -173,10 +176,10 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
             progress = division.progress
             connection.execute(delete(slice_).where(slice_.c.checkpoint_id == row.id))
             waiting = _add_slices(connection, held.batch_id, row.id, division)
+        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**_columns(progress)))
         if over := _over(held, progress):
             answer = progress.solution(row.metric, Outcome.BOUNDED, ended(over))
-            return _end(connection, held, row, progress, answer)
-        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**_columns(progress)))
+            return _end(connection, held, row, progress, answer, keep=True)
         return GivenBack(waiting)
 
 
@@ -213,20 +216,31 @@ def _keep(connection: Connection, held: Lease, work: Work, split: bool) -> list[
 
 
 def _over(held: Lease, progress: Progress) -> str | None:
-    if held.budget.seconds is not None and progress.seconds >= held.budget.seconds:
+    if held.budget.seconds is not None and progress.budget_seconds >= held.budget.seconds:
         return "seconds"
-    if held.budget.nodes is not None and progress.generated >= held.budget.nodes:
+    if held.budget.nodes is not None and progress.budget_nodes >= held.budget.nodes:
         return "nodes"
     return None
 
 
-def _end(connection: Connection, held: Lease, row: Row[Any], progress: Progress, answer: Solution) -> GivenBack:
-    """Store the answer with the counts of all workers; the slices that others hold find their leases gone."""
+def _end(
+    connection: Connection, held: Lease, row: Row[Any], progress: Progress, answer: Solution, *, keep: bool = False
+) -> GivenBack:
+    """Store the answer with the counts of all workers; the slices that others hold find their leases gone.
+
+    With ``keep`` the search is left for a later order, or another is that came farther: one is enough. A proof needs
+    none.
+    """
     totals = progress.solution(row.metric, Outcome.BOUNDED)
     names = ("expanded", "generated", "seconds", "cpu_seconds", "profile", "algorithm", "heuristic")
     solution = replace(answer, **{name: getattr(totals, name) for name in names})
     store(connection, held, [Answer(row.puzzle_id, solution)])
-    return _close(connection, row)
+    given = _close(connection, row, keep=keep)
+    if keep or answer.outcome is Outcome.OPTIMAL:
+        following = _left(row.puzzle_id, row.metric, row.heuristic).offset(int(keep))
+        for other in connection.execute(following.with_for_update(of=checkpoint, skip_locked=True)):
+            _forget(connection, other.id)
+    return given
 
 
 def _answered(connection: Connection, row: Row[Any]) -> bool:
@@ -235,15 +249,47 @@ def _answered(connection: Connection, row: Row[Any]) -> bool:
     return connection.exec_driver_sql(sql("is_answered"), task).one_or_none() is not None
 
 
-def _close(connection: Connection, row: Row[Any]) -> GivenBack:
+def _close(connection: Connection, row: Row[Any], *, keep: bool = False) -> GivenBack:
     connection.execute(
         delete(pending).where(
             pending.c.batch_id == row.batch_id, pending.c.puzzle_id == row.puzzle_id, pending.c.metric == row.metric
         )
     )
     _close_chunks(connection, row.id, "done")
-    connection.execute(delete(checkpoint).where(checkpoint.c.id == row.id))
+    if not keep:
+        _forget(connection, row.id)
     return GivenBack([], answered=True)
+
+
+def _forget(connection: Connection, checkpoint_id: int) -> None:
+    _close_chunks(connection, checkpoint_id, "cancelled")  # a worker may still hold one of a cancelled batch
+    connection.execute(delete(checkpoint).where(checkpoint.c.id == checkpoint_id))
+
+
+# Of a checkpoint and its batch: no batch waits for the search.
+_IS_LEFT = or_(
+    batch.c.cancelled.is_not(None),
+    ~exists().where(
+        pending.c.batch_id == checkpoint.c.batch_id,
+        pending.c.puzzle_id == checkpoint.c.puzzle_id,
+        pending.c.metric == checkpoint.c.metric,
+    ),
+)
+
+
+def _left(puzzle_id: int, metric: str, heuristic: str | None) -> Select[Any]:
+    """The searches that earlier batches left, the farthest first."""
+    return (
+        select(checkpoint)
+        .join(batch)
+        .where(
+            _IS_LEFT,
+            checkpoint.c.puzzle_id == puzzle_id,
+            checkpoint.c.metric == metric,
+            checkpoint.c.heuristic == heuristic,
+        )
+        .order_by(checkpoint.c.bound.desc(), checkpoint.c.bound_generated.desc(), checkpoint.c.id)
+    )
 
 
 def _close_chunks(connection: Connection, checkpoint_id: int, state: str) -> None:
@@ -336,6 +382,8 @@ def _progress(row: Row[Any]) -> Progress:
         cpu_seconds=row.cpu_seconds,
         upper=row.upper,
         moves=() if row.moves is None else tuple(map(Move, row.moves[::2], row.moves[1::2])),
+        earlier_seconds=row.earlier_seconds,
+        earlier_generated=row.earlier_generated,
     )
 
 
@@ -352,4 +400,6 @@ def _columns(progress: Progress) -> dict[str, object]:
         "cpu_seconds": progress.cpu_seconds,
         "upper": progress.upper,
         "moves": None if progress.upper is None else pack_moves(progress.moves),
+        "earlier_seconds": progress.earlier_seconds,
+        "earlier_generated": progress.earlier_generated,
     }
