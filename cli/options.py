@@ -162,7 +162,7 @@ _SEARCH = (
         type=Seconds(),
         default=60,
         show_default=True,
-        help="Time for a level.",
+        help="Time for a level; of a search that workers share, the sum over all of them.",
     ),
     click.option("--nodes", type=click.IntRange(1, MOST), help="Generated nodes for a level.  [default: no limit]"),
     click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
