@@ -184,8 +184,8 @@ class Batch(BaseModel):
     levels: int = Field(description="All levels of the batch, bad entries included.")
     created: datetime
     finished: datetime | None
-    done: int = Field(description="Levels with an outcome, bad entries included.")
-    outcomes: dict[str, int] = Field(description="Levels by outcome.")
+    done: int = Field(description="Levels that need no more work, bad entries included.")
+    outcomes: dict[str, int] = Field(description="Levels by outcome; when cancelled, all of which something is known.")
     bad: int = Field(description="Entries that are no levels; the results say why.")
     expanded: int = Field(description="Nodes expanded for the batch.")
     seconds: float = Field(description="Time spent searching, added up over the workers.")

@@ -137,7 +137,25 @@ def test_cancelling_ends_the_slices(engine: Engine, database_url: str) -> None:
     thread.join(5)
     assert not thread.is_alive()
     now = batches.status(engine, batch.batch_id)
-    assert (now.state, now.waiting_chunks, now.running_chunks, now.outcomes) == ("cancelled", 0, 0, {})
+    assert (now.state, now.done, now.waiting_chunks, now.running_chunks) == ("cancelled", 0, 0, 0)
+
+
+def test_a_cancelled_batch_shows_what_its_shared_search_has_found_out(engine: Engine) -> None:
+    batch = started(engine, HARD)
+    assert work(engine, None, worker="here")
+    running = batches.status(engine, batch.batch_id)
+    assert (running.outcomes, running.expanded > 10_000) == ({}, True)
+    assert [row["outcome"] for row in batches.results(engine, batch.batch_id)] == [None]
+    batches.cancel(engine, batch.batch_id)
+    now = batches.status(engine, batch.batch_id)
+    assert (now.done, now.outcomes, now.expanded) == (0, {"bounded": 1}, running.expanded)
+    [row] = batches.results(engine, batch.batch_id)
+    assert (row["outcome"], row["reason"], row["expanded"]) == ("bounded", "cancelled", running.expanded)
+    assert row["lower"] >= 40
+    assert len(row["moves"]) == row["upper"] >= row["lower"]
+    again = started(engine, HARD)  # takes the search over
+    assert [row["outcome"] for row in batches.results(engine, batch.batch_id)] == [None]
+    assert batches.status(engine, again.batch_id).expanded >= running.expanded
 
 
 @pytest.mark.parametrize("budget", [Budget(seconds=1), Budget(nodes=30_000_000)])

@@ -176,6 +176,19 @@ def test_a_bounded_answer_counts_for_budgets_up_to_its_own(engine: Engine) -> No
     assert submit(engine, [level], budget=Budget(nodes=None)).new == 1
 
 
+def test_a_cancelled_batch_shows_what_is_known(engine: Engine) -> None:
+    bounded, unknown = hard_levels(2)
+    [first] = run(engine, submit(engine, [bounded], budget=Budget(nodes=1000)))
+    batch = submit(engine, [bounded, unknown], budget=Budget(nodes=2000))
+    batches.cancel(engine, batch.batch_id)
+    rows = list(results(engine, batch.batch_id))
+    assert rows[0] == first
+    assert (rows[1]["outcome"], rows[1]["lower"]) == (None, None)
+    now = status(engine, batch.batch_id)
+    assert (now.state, now.done, now.outcomes) == ("cancelled", 0, {"bounded": 1})
+    assert now.expanded == first["expanded"] > 0
+
+
 def test_pages_and_limits_of_results(engine: Engine) -> None:
     batch = submit(engine, random_levels(30, families=("rush",)), budget=BUDGET)
     rows = run(engine, batch)

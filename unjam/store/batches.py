@@ -40,7 +40,10 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """How far a batch is. ``done`` counts levels with an outcome and bad ones; ``seconds`` is search time."""
+    """How far a batch is. ``done`` counts levels that are not waited for and bad ones; ``seconds`` is search time.
+
+    Of a cancelled batch ``outcomes`` also has what is known of the levels that it did not come to.
+    """
 
     batch_id: int
     name: str | None
@@ -135,7 +138,7 @@ def _status(row: Row[Any], groups: list[Row[Any]]) -> BatchStatus:
         queue=row.queue,
         state=row.state,
         levels=row.levels,
-        done=bad + sum(outcomes.values()),
+        done=bad + sum(group.answered for group in groups),
         bad=bad,
         outcomes=outcomes,
         expanded=sum(group.expanded for group in groups),
