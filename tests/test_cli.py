@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -423,48 +422,3 @@ class TestInterrupt:
         child.close()
         assert child.exitstatus == 130
         assert Unjam(database_url).rows("status") == []
-
-
-class TestTables:
-    def test_build_list_verify_remove(self, tmp_path: Path) -> None:
-        run = partial(CliRunner().invoke, cli, env={"UNJAM_TABLES": str(tmp_path)})
-        assert run(["tables", "list", "--json"]).stdout == ""
-        assert run(["tables", "build", "3x3-8", "2x3-5"]).exit_code == 0
-        assert [row["name"] for row in lines(run(["tables", "list", "--json"]).stdout)] == ["2x3-5", "3x3-8"]
-        assert re.search(r"^3x3-8 +0\.4 +yes", run(["tables", "list", "--all"]).stdout, re.MULTILINE)
-        assert re.search(r"^5x5-6-6-6-6 +724\.0 +no", run(["tables", "list", "--all"]).stdout, re.MULTILINE)
-        assert run(["tables", "verify", "3x3-8"]).stdout == "3x3-8 holds\n"
-        (tmp_path / "3x3-8.pdb").write_bytes(b"spoilt")
-        spoilt = run(["tables", "verify", "3x3-8"])
-        assert (spoilt.exit_code, "build --again 3x3-8" in " ".join(spoilt.stderr.split())) == (2, True)
-        assert run(["tables", "build", "3x3-8"]).exit_code == 2
-        assert run(["tables", "build", "--again", "3x3-8"]).exit_code == 0
-        assert run(["tables", "remove", "3x3-8"]).exit_code == 0
-        assert run(["tables", "remove", "3x3-8"]).exit_code == 2
-        assert run(["tables", "build", "3x3-9"]).exit_code == 2
-        assert [path.name for path in tmp_path.glob("*.pdb")] == ["2x3-5.pdb"]
-
-    def test_a_spoilt_table_is_one_line_of_warning(self, database_url: str, tmp_path: Path) -> None:
-        (tmp_path / "3x3-8.pdb").write_bytes(b"spoilt")
-        environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "UNJAM_TABLES": str(tmp_path)}
-        command = [*UNJAM, "solve", "--family", "tiles", "--board", "8 6 7/2 5 4/3 0 1", "--processes", "1"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        told = set(done.stderr.splitlines())  # by each module that looks for a table
-        assert len(told) == 1
-        assert re.fullmatch("warning: .*3x3-8.pdb is .*`unjam tables build --again 3x3-8` .*", told.pop())
-
-    def test_interrupting_a_build_leaves_nothing_behind(self, tmp_path: Path) -> None:
-        environment = {**os.environ, "UNJAM_TABLES": str(tmp_path), "TERM": "xterm", "COLUMNS": "80"}
-        program = pexpect.spawn(
-            sys.executable,
-            ["-m", "cli", "tables", "build", "4x4-7-8"],
-            env=environment,
-            encoding="utf-8",
-            timeout=30,
-        )
-        program.expect(r"building 4x4-7-8 .* M/1\.57 G.* M/s.*ETA .*\d:\d\d:\d\d")
-        program.sendintr()
-        program.expect(pexpect.EOF)
-        program.close()
-        assert program.exitstatus == 130
-        assert [path.name for path in tmp_path.iterdir()] == ["4x4-7-8.lock"]
