@@ -64,7 +64,7 @@ def solve(
             stop.at_once = True  # nothing is accepted before all is read
             batch = batches.submit(
                 engine,
-                _shown(entries, bar),
+                _with_tables(_shown(entries, bar), metric, algorithm, heuristic),
                 metric=metric,
                 budget=budget,
                 queue="bulk",
@@ -93,6 +93,20 @@ def solve(
         write_rows(lambda: batches.results(engine, batch.batch_id, moves=moves), report, as_json, output, output_format)
         report.show(as_json, wall, moves=few)
     ctx.exit(report.exit_code)
+
+
+def _with_tables(
+    entries: Iterator[Entry], metric: Metric | None, algorithm: str | None, heuristic: str | None
+) -> Iterator[Entry]:
+    """The same levels; TableError at the first that needs a table which cannot be used, before anything is accepted."""
+    from unjam.puzzles import from_canonical
+    from unjam.search.solve import check_table
+
+    for entry in entries:
+        if heuristic == "pdb" and entry.puzzle is not None:
+            searched = from_canonical(entry.puzzle.family, entry.puzzle.canonical)
+            check_table(searched, metric or entry.metric, algorithm, heuristic)
+        yield entry
 
 
 def _shown(entries: Iterator[Entry], bar: Bar) -> Iterator[Entry]:

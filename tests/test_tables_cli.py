@@ -8,10 +8,13 @@ from functools import partial
 from pathlib import Path
 
 import pexpect
+import pytest
 from click.testing import CliRunner
 
 from cli.main import cli
-from tests.test_cli import UNJAM, lines
+from tests.test_cli import UNJAM, Unjam, lines
+
+TWENTY_FOUR = "/".join(" ".join(str((5 * row + column + 1) % 25) for column in range(5)) for row in range(5))
 
 
 def test_build_list_verify_remove(tmp_path: Path) -> None:
@@ -41,6 +44,24 @@ def test_a_spoilt_table_is_one_line_of_warning(database_url: str, tmp_path: Path
     told = set(done.stderr.splitlines())  # by each module that looks for a table
     assert len(told) == 1
     assert re.fullmatch("warning: .*3x3-8.pdb is .*`unjam tables build --again 3x3-8` .*", told.pop())
+
+
+def test_a_table_that_is_asked_for_and_cannot_be_used_is_an_error_before_the_run(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNJAM_TABLES", str(tmp_path))
+    (tmp_path / "4x3-6-5.pdb").write_bytes(b"spoilt")
+    unjam = Unjam(database_url)
+    solvable = "--board", "2 1 3 4/6 5 7 8/9 10 11 0"
+    for board, table in ((solvable, "4x3-6-5"), (("--board", TWENTY_FOUR), "5x5-6-6-6-6")):
+        refused = unjam("solve", "--family", "tiles", *board, "--heuristic", "pdb", code=2)
+        assert table in refused.stderr
+    assert unjam.rows("status") == []
+    assert unjam.rows("solve", "--family", "tiles", *solvable, "--heuristic", "manhattan")
+    [row] = unjam.rows("solve", "--family", "tiles", "--board", "8 6 7/2 5 4/3 0 1", "--heuristic", "pdb")
+    assert (row["length"], row["heuristic"]) == (31, "pdb")  # a small one that is missing is built
+    slides = "--heuristic", "pdb", "--metric", "slide"
+    assert "not admissible" in unjam("solve", "--family", "tiles", *solvable, *slides, code=1).stdout
 
 
 def test_interrupting_a_build_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from math import inf
 from typing import Literal
 
 from unjam._kernels import Control, Limits, PatternTable, Result
-from unjam.errors import SearchError, TableError, VerificationError
+from unjam.errors import MetricError, SearchError, TableError, VerificationError
 from unjam.puzzles.grid import Move
 from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle
@@ -83,6 +83,17 @@ def choose(
     algorithm = algorithm or "idastar"
     tries_table = algorithm == "idastar" and heuristic is None and metric == "step"
     return Method(algorithm, heuristic or default, None, tries_table, tries_atlas)
+
+
+def check_table(puzzle: Puzzle, metric: str | None, algorithm: str | None, heuristic: str | None) -> None:
+    """Raise the TableError with which ``solve`` would end; other errors are left to it."""
+    try:
+        method = choose(puzzle, puzzle.check_metric(metric), algorithm, heuristic)
+    except (MetricError, SearchError):
+        return
+    if method.heuristic == "pdb" and puzzle.unsolvable_reason() is None:
+        assert isinstance(puzzle, Tiles)
+        tables.check_required(puzzle)
 
 
 def solve(

@@ -102,19 +102,32 @@ def required(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | 
 
     Raises TableError when there is none, or when the best one does not pass its check.
     """
-    candidates = tables_for(puzzle)
-    for table in candidates:
-        if _find(table) is not None:
-            return open_table(table)
     try:
-        return open_or_build(candidates[-1], control, seconds)
+        return open_or_build(_forced(puzzle), control, seconds)
     except Stopped:
         return None
 
 
+def check_required(puzzle: Tiles) -> None:
+    """Raise what ``required`` would, but build nothing."""
+    table = _forced(puzzle)
+    if _find(table) is not None or not _is_small(table):
+        open_table(table)
+
+
+def _forced(puzzle: Tiles) -> Table:
+    """The best table that is there, else the one that takes least."""
+    candidates = tables_for(puzzle)
+    return next((table for table in candidates if _find(table) is not None), candidates[-1])
+
+
+def _is_small(table: Table) -> bool:
+    return sum(table.entries) <= SMALL
+
+
 def open_or_build(table: Table, control: Control, seconds: float = inf) -> PatternTable:
     """Map a table; a small one is built if it is missing. Raises TableError, and Stopped as ``build`` does."""
-    if _find(table) is None and sum(table.entries) <= SMALL:
+    if _find(table) is None and _is_small(table):
         build(table, control, seconds=seconds)
     return open_table(table)
 
