@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -15,7 +14,7 @@ from unjam.puzzles.grid import Move
 from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Tiles
-from unjam.search import tables
+from unjam.search import table_files, tables
 from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
 from unjam.search.interrupt import interruptibly
@@ -141,7 +140,7 @@ def _from_atlas(puzzle: Puzzle, metric: Metric) -> Solution | None:
     assert isinstance(puzzle, Tiles)
     atlas = find_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
     if isinstance(atlas, TableError):
-        warnings.warn(str(atlas), RuntimeWarning, stacklevel=2)
+        table_files.warn(atlas)
     if not isinstance(atlas, TilesAtlas):
         return None
     moves = atlas.solution(puzzle)

@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,6 +31,7 @@ POLL = 0.02
 Version = tuple[int, int, int]
 Opened = TypeVar("Opened")
 
+_told: set[str] = set()
 _open: dict[Path, tuple[Version | None, Any]] = {}  # a text says why not: an error would keep the frames that raise it
 
 
@@ -109,6 +111,13 @@ def find(path: Path, read: Callable[[BinaryIO], Opened]) -> Opened | TableError 
     except OSError as error:
         return TableError(f"{path}: {error.strerror}")
     return TableError(found) if isinstance(found, str) else found
+
+
+def warn(error: TableError) -> None:
+    """Once a process: several parts of a search look for one table."""
+    if str(error) not in _told:
+        _told.add(str(error))
+        warnings.warn(str(error), RuntimeWarning, stacklevel=3)
 
 
 def remove(path: Path, name: str) -> None:

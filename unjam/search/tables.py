@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-import warnings
 from contextlib import suppress
 from functools import partial
 from math import inf
@@ -149,13 +148,13 @@ def at_hand(puzzle: Tiles, control: Control, seconds: float) -> PatternTable | N
             return found
         if found is not None:
             spoilt = True
-            warnings.warn(str(found), RuntimeWarning, stacklevel=2)
+            table_files.warn(found)
     if spoilt or (puzzle.width, puzzle.height) != (4, 4) or seconds < PATIENCE:
         return None
     try:
         return required(puzzle, control, PATIENCE)
     except TableError as error:  # a folder that cannot be written is no reason not to solve
-        warnings.warn(str(error), RuntimeWarning, stacklevel=2)
+        table_files.warn(error)
         return None
 
 
