@@ -43,7 +43,7 @@ static Division divide(int width, int height, const std::vector<int>& cells, int
   Control control;
   Meter meter(kNoLimits, control);
   Bound bound;
-  choose_bound(board, Metric::step, heuristic, table, meter, bound);
+  if (choose_bound(board, Metric::step, heuristic, table, meter, bound)) throw std::bad_alloc();
   Divider divider(board, bound);
   for (std::size_t i = 0; i < units.size(); ++i) {
     require(divider.add(units[i], pieces[i]), "a unit's way is not legal");
@@ -85,7 +85,7 @@ static Slice search_slice(int width, int height, const std::vector<int>& cells, 
   return slice;
 }
 
-// The bound that IDA* begins with.
+// The bound that IDA* begins with. Without limits nothing but memory can be short, here and in `divide`.
 static int first_bound(int width, int height, const std::vector<int>& cells, int blank_goal,
                        const std::string& heuristic_name, const PatternTable* table) {
   const Heuristic heuristic = heuristic_named(heuristic_name);
@@ -94,7 +94,9 @@ static int first_bound(int width, int height, const std::vector<int>& cells, int
   Control control;
   Meter meter(kNoLimits, control);
   int bound = 0;
-  with_steps(board, heuristic, table, meter, [&](Steps& search) { bound = search.first_bound(); });
+  if (with_steps(board, heuristic, table, meter, [&](Steps& search) { bound = search.first_bound(); })) {
+    throw std::bad_alloc();
+  }
   return bound;
 }
 

@@ -331,6 +331,22 @@ def test_a_store_that_is_away_is_not_the_puzzles_failure(engine: Engine, monkeyp
     assert (now.outcomes, now.waiting_chunks) == ({}, 1)
 
 
+def test_memory_that_runs_out_while_a_search_is_divided_is_a_budget_that_ended(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(split, "divide", no_memory)
+    batch = submit(engine, HARD)
+    done = work(engine, None, worker="here")
+    assert done is not None
+    assert (done.answered, done.waiting) == (1, [])
+    [row] = batches.results(engine, batch.batch_id)
+    assert (row["outcome"], row["reason"]) == ("bounded", "the budget of bytes ended")
+    assert len(row["moves"]) == row["upper"]
+
+
 def test_nothing_waits_when_a_batch_is_cancelled_while_its_search_is_divided(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,8 @@ def share(
         return adopted
     try:
         division = split.begin(puzzle, found, watch.next_search())
+    except MemoryError:
+        return replace(found, reason=ended("bytes"))
     except Exception as error:
         return failure(task, error)
     return found if division is None else stored(lambda: slices.begin(engine, held, task, division))

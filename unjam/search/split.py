@@ -115,7 +115,8 @@ def prepare(puzzle: Puzzle, method: Method, control: Control, seconds: float | N
 def begin(puzzle: Tiles, local: Solution, control: Control) -> Division | None:
     """Divide the search of which ``local`` is a part that found nothing; None when the control said stop.
 
-    The bounds that it has behind it are searched once more, to know the units' sizes and the nodes.
+    The bounds that it has behind it are searched once more, to know the units' sizes and the nodes. Raises MemoryError
+    where there is not enough.
     """
     heuristic = local.heuristic
     assert heuristic is not None
@@ -136,6 +137,8 @@ def begin(puzzle: Tiles, local: Solution, control: Control) -> Division | None:
     division = _divided(puzzle, progress, [Unit("", 0, 1)], [PIECES])
     for _ in local.profile[:-1]:
         slice = search(puzzle, division.progress, division.units, "", NOTHING_LEFT, control)
+        if slice.reason == "bytes":
+            raise MemoryError
         if slice.outcome != "exhausted":
             return None
         done = worked(division.progress, slice.expanded, slice.generated)
