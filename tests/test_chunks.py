@@ -118,7 +118,7 @@ def test_a_late_writer_is_refused(engine: Engine) -> None:
     batch = submit(engine, 1)
     slow = take(engine, batch, "slow", seconds=0)
     time.sleep(0.01)
-    assert chunks.recover(engine) == 1
+    assert chunks.recover(engine).leases == 1
     quick = take(engine, batch, "quick")
     assert chunks.finish(engine, slow, answer(slow, lower=99)) is None
     assert not chunks.wanted(engine, slow)
@@ -133,7 +133,7 @@ def test_a_lease_that_is_renewed_does_not_run_out(engine: Engine) -> None:
     held = take(engine, batch, seconds=0.05)
     chunks.renew(engine, held, 60)
     time.sleep(0.1)
-    assert chunks.recover(engine) == 0
+    assert chunks.recover(engine).leases == 0
     assert chunks.wanted(engine, held)
 
 
@@ -206,7 +206,7 @@ def test_the_lost_lease_of_a_cancelled_batch_is_not_given_again(engine: Engine) 
     batch = submit(engine, 1)
     take(engine, batch, "one")
     batches.cancel(engine, batch.batch_id)
-    assert chunks.recover(engine, worker="one") == 1
+    assert chunks.recover(engine, worker="one").leases == 1
     assert states(engine, batch) == [("cancelled", 1)]
 
 
@@ -219,7 +219,7 @@ def test_the_puzzle_that_kills_its_workers_is_found_by_bisection(engine: Engine)
     while held := chunks.lease(engine, None, "victim"):
         if deadly in {task.puzzle_id for task in held.tasks}:
             deaths += 1
-            assert chunks.recover(engine, worker="victim") == 1
+            assert chunks.recover(engine, worker="victim").leases == 1
         else:
             chunks.finish(engine, held, answer(held))
     assert deaths <= 12
@@ -245,6 +245,14 @@ def test_what_lost_its_hint_is_announced_again_once(engine: Engine) -> None:
     assert chunks.reconcile(engine, ["bulk"], 60) == []
 
 
+def test_what_was_recovered_is_announced_at_once_whatever_its_queue_holds(engine: Engine) -> None:
+    batch = submit(engine, 2)
+    held = take(engine, batch, seconds=0)
+    time.sleep(0.01)
+    assert chunks.reconcile(engine, [], 60) == [(held.chunk_id, "bulk")]
+    assert chunks.reconcile(engine, [], 60) == []
+
+
 def test_one_reconciler_works_at_a_time(engine: Engine) -> None:
     submit(engine, 1)
     with engine.begin() as other:
@@ -260,4 +268,4 @@ def test_recovery_waits_for_what_a_dead_worker_was_about_to_store(engine: Engine
         recovered = pool.submit(chunks.recover, engine, worker="dying")
         assert not wait([recovered], 0.2).done
         dying.rollback()
-        assert recovered.result() == 1
+        assert recovered.result().leases == 1

@@ -203,7 +203,7 @@ def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.Monke
     thread.start()
     lost = 0
     while thread.is_alive():
-        lost += chunks.recover(engine)
+        lost += chunks.recover(engine).leases
         thread.join(0.1)
     assert lost == 0
     assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 1}

@@ -141,7 +141,6 @@ def test_killing_a_worker_in_the_middle_loses_nothing(engine: Engine, service: S
 def test_a_killed_pool_process_costs_no_lease_time(engine: Engine, service: Service) -> None:
     service.environment["UNJAM_LEASE_SECONDS"] = "300"
     service.worker("one")
-    service.start("reconciler", "cli", "reconcile")
     batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=8, bytes=10**9))
     service.announce(batch)
     wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 1)

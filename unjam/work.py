@@ -162,7 +162,7 @@ def drain(
                 pool.stop()
             for name in pool.killed():
                 held = stored(partial(chunks.recover, engine, worker=name))
-                pool.replace(worked=held > 0)
+                pool.replace(worked=held.leases > 0)
                 killed.add(name)
             if time.monotonic() - recovered > RECOVER_SECONDS:
                 # what processes of another machine, or of an earlier run, held; and what Postgres gave the killed ones

@@ -97,6 +97,7 @@ def _give_again(exception: BaseException, args: list[Any], **_: Any) -> None:
     if isinstance(exception, WorkerLostError):
         engine = open_engine(database_url())
         try:
-            chunks.recover(engine, chunk_id=args[0])
+            recovered = chunks.recover(engine, chunk_id=args[0])
         finally:
             engine.dispose()  # its connections must not be inherited by the next pool process
+        announce(recovered.waiting)

@@ -64,6 +64,14 @@ class Answer:
     solution: Solution
 
 
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How many leases were lost, and (chunk, queue) of what waits since."""
+
+    leases: int
+    waiting: list[tuple[int, str]]
+
+
 def lease(
     engine: Engine, chunk_id: int | None, worker: str, *, batch_id: int | None = None, seconds: float = 60
 ) -> Lease | None:
@@ -167,8 +175,8 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         return wait_again(connection, held.chunk_id, split=split and left > 1)
 
 
-def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None = None) -> int:
-    """Give again what a dead worker held: the leases of ``worker``, of one chunk, or those that ran out; how many.
+def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None = None) -> Recovered:
+    """Give again what a dead worker held: the leases of ``worker``, of one chunk, or those that ran out.
 
     A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
     ``failed``, so the one that kills workers is found and its neighbours are solved. A slice is given again as it is.
@@ -187,13 +195,12 @@ def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None =
             .order_by(chunk.c.id)
             .with_for_update(of=chunk, skip_locked=worker is None and chunk_id is None)  # a dead one's locks go soon
         ).all()
-        for row in rows:
-            _recover(connection, row)
-    return len(rows)
+        waiting = [(chunk_id, row.queue) for row in rows for chunk_id in _recover(connection, row)]
+    return Recovered(len(rows), waiting)
 
 
 def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> list[tuple[int, str]]:
-    """Recover lost leases, and return (chunk, queue) of what waits unannounced in ``queues``, to be announced again.
+    """Recover lost leases; returns (chunk, queue) of those and of what waits unannounced in ``queues``, to be announced.
 
     Name the queues that are empty at the broker: what waits for so long although no message is left was lost. One
     reconciler works at a time; the others get nothing.
@@ -201,8 +208,8 @@ def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> 
     with engine.begin() as guard:
         if not guard.execute(select(func.pg_try_advisory_xact_lock(_RECONCILING))).scalar_one():
             return []
-        recover(engine)
-        return _stale(engine, queues, stale_seconds)
+        recovered = recover(engine)
+        return recovered.waiting + _stale(engine, queues, stale_seconds)
 
 
 def unfinished(engine: Engine, batch_id: int) -> bool:
@@ -301,36 +308,37 @@ def _attempt(worker: str, one: Answer) -> tuple[object, ...]:
     )
 
 
-def _recover(connection: Connection, row: Any) -> None:
+def _recover(connection: Connection, row: Any) -> list[int]:
+    """The chunks that wait now."""
     if row.cancelled is not None:
         close(connection, row.id, "cancelled")
-        return
+        return []
     tasks = connection.execute(select(pending.c.puzzle_id, pending.c.metric).where(pending.c.chunk_id == row.id)).all()
     if row.attempts < LOST_LEASES or row.checkpoint_id is not None:
-        wait_again(connection, row.id, split=False, attempts=row.attempts)
-    elif len(tasks) > 1:
+        return wait_again(connection, row.id, split=False, attempts=row.attempts)
+    if len(tasks) > 1:
         # halves have one lease each before they are cut again; a single puzzle has all three
-        wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
-    else:
-        reason = f"the worker process died {row.attempts} times on this puzzle"
-        held = Lease(
-            row.id,
-            row.batch_id,
-            row.queue,
-            row.lease_token,
-            row.worker,
-            Budget(),
-            None,
-            None,
-            False,
-            None,
-            row.attempts,
-            [],
-        )
-        failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
-        if failures:
-            store(connection, held, failures)
-        close(connection, row.id, "done")
+        return wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
+    reason = f"the worker process died {row.attempts} times on this puzzle"
+    held = Lease(
+        row.id,
+        row.batch_id,
+        row.queue,
+        row.lease_token,
+        row.worker,
+        Budget(),
+        None,
+        None,
+        False,
+        None,
+        row.attempts,
+        [],
+    )
+    failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
+    if failures:
+        store(connection, held, failures)
+    close(connection, row.id, "done")
+    return []
 
 
 def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tuple[int, str]]:
