@@ -24,10 +24,16 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
     unjam worker
     unjam worker --processes 4 --queues interactive
     """
+    import warnings
+
+    from celery.exceptions import SecurityWarning
+
     from unjam.logs import configure
     from unjam.settings import get_settings
     from worker.app import app
 
+    # Against root, for messages in pickle could then do anything: ours are numbers in JSON.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     level = log_level or get_settings().log_level
     configure(level)
     app.worker_main(

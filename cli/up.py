@@ -32,7 +32,7 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
     """Run the whole service on this machine: worker, reconciler and API.
 
     Starts a private Postgres and Redis where none is configured. Ctrl-C stops everything; accepted work is kept and
-    goes on at the next start.
+    goes on at the next start. Of the parts only warnings are logged, unless UNJAM_LOG_LEVEL says more.
 
     \b
     unjam up
@@ -47,7 +47,9 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
     worker = ["worker", *([f"--processes={processes}"] if processes else [])]
     commands = {"worker": worker, "reconcile": ["reconcile"], "api": ["api", f"--host={host}", f"--port={port}"]}
     with interruptible() as stop, database(settings) as database_url, broker(settings) as redis_url:
-        environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "UNJAM_REDIS_URL": redis_url}
+        level = settings.log_level if "log_level" in settings.model_fields_set else "warning"
+        urls = {"UNJAM_DATABASE_URL": database_url, "UNJAM_REDIS_URL": redis_url}
+        environment = os.environ | urls | {"UNJAM_LOG_LEVEL": level}
         with _parts(commands, environment) as parts:
             address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
             if _answers(f"{address}/healthz", stop, parts):
