@@ -80,6 +80,12 @@ def write_pack(path: Path, *levels: object) -> Path:
     return path
 
 
+def documented_examples() -> list[str]:
+    """What follows ``unjam solve examples/`` on the page of formats."""
+    page = (EXAMPLES.parent / "docs" / "formats.md").read_text()
+    return [command.strip() for command in re.findall(r"^unjam solve examples/([^#\n]+)", page, re.MULTILINE)]
+
+
 def commands(group: click.Command = cli, *path: str) -> Iterator[tuple[str, ...]]:
     if isinstance(group, click.Group):
         context = click.Context(group)
@@ -223,10 +229,10 @@ class TestSolve:
             "pack.jsonl",
         ]
 
-    @pytest.mark.parametrize("name", [path.name for path in sorted(EXAMPLES.iterdir()) if path.suffix])
-    def test_examples(self, unjam: Unjam, name: str) -> None:
-        family = ["--family", name.partition(".")[0]] if not name.startswith("mixed") else []
-        rows = unjam.rows("solve", EXAMPLES / name, *family)
+    @pytest.mark.parametrize("command", documented_examples())
+    def test_examples(self, unjam: Unjam, command: str) -> None:
+        name, *options = command.split()
+        rows = unjam.rows("solve", EXAMPLES / name, *options)
         assert rows
         assert all(row["known_ok"] for row in rows)
 

@@ -117,6 +117,13 @@ def test_every_pack_of_the_formats_page_is_read(language: str, info: str, conten
         assert [entry.error for entry in entries if entry.error] == []
 
 
+def test_every_example_is_documented() -> None:
+    page = (DOCS / "formats.md").read_text()
+    for path in (ROOT / "examples").iterdir():
+        named = re.search(rf"unjam solve examples/{re.escape(path.name)}(?![\w.])", page)
+        assert named or (path.name == "run" and "examples/run" in README), f"{path.name} is not documented"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text()):
