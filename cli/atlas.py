@@ -87,8 +87,9 @@ def list_atlases(as_json: bool) -> None:
     if as_json:
         write_out(map(json_line, rows), None)
         return
+    click.echo(f"{'atlas':26} {'boards':>13} {'bytes':>12}")
     for row in rows:
-        click.echo(f"{row['name']:26} {row['boards']:>13,} boards {row['bytes']:>12,} bytes")
+        click.echo(f"{row['name']:26} {row['boards']:>13,} {row['bytes']:>12,}")
     click.echo(f"in {folder()}", err=True)
 
 

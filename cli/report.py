@@ -94,14 +94,15 @@ class Report:
             if self.outcomes[outcome]:
                 table.add_row(f"{self.outcomes[outcome]:,}", outcome)
         if self.bad.count:
-            table.add_row(f"{self.bad.count:,}", "bad entries")
+            table.add_row(*_counted(self.bad.count, "bad entry", "bad entries"))
         if self.wrong.count:
-            table.add_row(f"{self.wrong.count:,}", "wrong claims")
-        table.add_row(f"{self.expanded:,}", "nodes expanded")
-        table.add_row(f"{self.generated:,}", "nodes generated")
+            table.add_row(*_counted(self.wrong.count, "wrong claim", "wrong claims"))
+        table.add_row(*_counted(self.expanded, "node expanded", "nodes expanded"))
+        table.add_row(*_counted(self.generated, "node generated", "nodes generated"))
         table.add_row(f"{self.seconds:,.2f} s", "of search behind these answers")
         if self.searched is not None:
-            table.add_row(f"{self.searched:,}", "puzzles searched now, the rest was known")
+            searched = "puzzle" if self.searched == 1 else "puzzles"
+            table.add_row(f"{self.searched:,}", f"{searched} searched now, the rest was known")
         if wall is not None:
             rate = self.levels.count / wall if wall > 0 else 0.0
             table.add_row(f"{wall:,.2f} s", f"from start to end, {rate:,.{1 if rate >= 1 else 3}f} levels a second")
@@ -121,6 +122,10 @@ def _rest(out: Console, rows: Head) -> None:
     if rows.count > len(rows.rows):
         out.print(Text(f"  and {rows.count - len(rows.rows):,} more: see --json"))
     out.print()
+
+
+def _counted(count: int, one: str, many: str) -> tuple[str, str]:
+    return f"{count:,}", one if count == 1 else many
 
 
 class Head:
@@ -160,10 +165,10 @@ def _wrong(row: Mapping[str, Any]) -> str:
 
 def _levels(rows: Iterable[Mapping[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for name, justify in (("level", "left"), ("family", "left"), ("metric", "left"), ("moves", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    table.add_column("expanded", justify="right")
-    table.add_column("seconds", justify="right")
+    for name in ("level", "family", "metric"):
+        table.add_column(name)
+    for name in ("moves", "expanded", "seconds"):
+        table.add_column(name, justify="right")
     for row in rows:
         table.add_row(
             Text(title(row)),

@@ -62,10 +62,10 @@ def list_tables(everything: bool, as_json: bool) -> None:
 
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     grid.add_column("table")
-    grid.add_column("MB", justify="right")
+    grid.add_column("bytes", justify="right")
     grid.add_column("built")
     for row in rows:
-        grid.add_row(str(row["name"]), f"{int(str(row['bytes'])) / 1e6:,.1f}", "yes" if row["built"] else "no")
+        grid.add_row(str(row["name"]), f"{row['bytes']:,}", "yes" if row["built"] else "no")
     console().print(grid)
     click.echo(f"in {folder()}", err=True)
 

@@ -148,7 +148,7 @@ class TestSolve:
         output = unjam("solve", pack, code=1).output
         assert "said 5: slide is 2, not 5" in output
         assert re.search(r"line 3: is no JSON", output)
-        for total in (r"3 +optimal", r"1 +bad entries", r"1 +wrong claims", "nodes expanded", "levels a second"):
+        for total in (r"3 +optimal", r"1 +bad entry ", r"1 +wrong claim ", "nodes expanded", "levels a second"):
             assert re.search(total, output), total
 
     def test_bad_entries_are_listed_to_twenty(self, unjam: Unjam, tmp_path: Path) -> None:
