@@ -77,4 +77,4 @@ def test_interrupting_a_build_leaves_nothing_behind(tmp_path: Path) -> None:
     program.expect(pexpect.EOF)
     program.close()
     assert program.exitstatus == 130
-    assert [path.name for path in tmp_path.iterdir()] == ["4x4-7-8.lock"]
+    assert list(tmp_path.iterdir()) == []

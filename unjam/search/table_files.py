@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 import platformdirs
 
@@ -66,7 +66,7 @@ def make(
     end = time.monotonic() + seconds
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(path.with_suffix(".lock"), control, end):
+        with _locked(path, control, end):
             if again or not path.exists():
                 _replace(path, write, check, end)
     except OSError as error:
@@ -123,7 +123,8 @@ def warn(error: TableError) -> None:
 def remove(path: Path, name: str) -> None:
     """Raises TableError if it is not there. Processes that have mapped it keep it until they end."""
     try:
-        path.unlink()
+        with _locked(path, Control(), inf):
+            path.unlink()
     except FileNotFoundError:
         raise TableError(f"there is no table {name} in {folder()}") from None
 
@@ -181,16 +182,32 @@ def _version(status: os.stat_result) -> Version:
 
 @contextmanager
 def _locked(path: Path, control: Control, end: float) -> Iterator[None]:
-    with path.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if control.cancelled or time.monotonic() > end:
-                    raise Stopped from None
-                time.sleep(POLL)
-        yield
+    """Alone among the processes that write this file. Who has the lock takes its file away; a lock on a file that was
+    taken away is none.
+    """
+    place = path.with_suffix(".lock")
+    while True:
+        with place.open("w") as lock:
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if control.cancelled or time.monotonic() > end:
+                        raise Stopped from None
+                    time.sleep(POLL)
+            if _is_at(lock, place):
+                try:
+                    yield
+                finally:
+                    place.unlink(missing_ok=True)
+                return
+
+
+def _is_at(file: TextIO, path: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    return False
 
 
 def _sync(directory: Path) -> None:
