@@ -318,6 +318,13 @@ class TestFiles:
             tables.build(named("4x4-7-8"), kernels.Control(), seconds=0.3)
         assert list(folder.iterdir()) == []
 
+    def test_a_folder_that_cannot_be_written_is_no_matter_when_nothing_is_to_be_made(self, folder: Path) -> None:
+        tables.build(self.table, kernels.Control())
+        (folder / "3x4-6-5.lock").mkdir()  # nobody can write it, not even root
+        tables.build(self.table, kernels.Control())
+        with pytest.raises(TableError, match="cannot be made: Is a directory"):
+            tables.build(self.table, kernels.Control(), again=True)
+
     def test_a_mapped_table_outlives_its_file(self, folder: Path) -> None:
         tables.build(self.table, kernels.Control())
         entries = tables.open_table(self.table)

@@ -60,9 +60,13 @@ def make(
 ) -> None:
     """Make a file unless it is there. One process makes it, others that want the same one wait for it.
 
+    The folder need not be writable when nothing is to be made.
+
     ``write`` is given the file and the time (of ``time.monotonic``) at which it must end; what ``check`` raises keeps
     the file from its place. Raises Stopped, and TableError where the folder, the disk or the memory is not enough.
     """
+    if not again and path.exists():
+        return
     end = time.monotonic() + seconds
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
