@@ -26,7 +26,7 @@ from unjam.puzzles.klotski import Klotski
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.rush import Rush
 from unjam.search.encode import rush_arguments
-from unjam.search.solve import NO_LIMIT
+from unjam.search.solution import NO_LIMIT
 
 CLASSIC = ("BAAC/BAAC/DFFE/DGHE/I..J", "..../..../..../.AA./.AA.")
 LARGE_COMPONENT = "BBoJoooHoJCCGHAAKLGDDoKLooIEEoFFIooo"  # 541,934 states
@@ -67,7 +67,7 @@ def whole_component(puzzle: Klotski) -> None:
     """Every position that can be reached, as of a puzzle without a goal."""
     seconds = []
     for _ in range(9):
-        limits, control = _kernels.Limits(60, 2**64 - 1, 10**9), _kernels.Control()
+        limits, control = _kernels.Limits(60, NO_LIMIT, 10**9), _kernels.Control()
         board = puzzle.width, puzzle.height, puzzle.grid(), puzzle.classes
         began = time.thread_time()
         result = _kernels.klotski(*board, [], [], [], "step", "bfs", limits, control)

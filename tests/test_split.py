@@ -15,8 +15,7 @@ from unjam.puzzles.grid import Move
 from unjam.puzzles.tiles import Tiles
 from unjam.search import split
 from unjam.search.encode import tiles_board
-from unjam.search.solution import Outcome
-from unjam.search.tables import NO_LIMIT
+from unjam.search.solution import NO_LIMIT, Outcome
 
 HEURISTICS = ("manhattan", "linear-conflict", "walking-distance", "pdb")
 

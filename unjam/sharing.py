@@ -18,9 +18,8 @@ from unjam.puzzles.grid import Move
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Tiles
 from unjam.search import split
-from unjam.search.solution import Outcome, Solution, ended
+from unjam.search.solution import NO_LIMIT, Outcome, Solution, ended
 from unjam.search.solve import Method
-from unjam.search.tables import NO_LIMIT
 from unjam.search.verify import check, verify
 from unjam.store import slices
 from unjam.store.chunks import Lease, Task

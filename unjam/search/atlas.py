@@ -23,14 +23,14 @@ from unjam.puzzles.grid import Move
 from unjam.puzzles.puzzle import Metric
 from unjam.puzzles.tiles import MAX_SIDE, MIN_SIDE, Cells, Tiles
 from unjam.search import table_files
-from unjam.search.table_files import HEADER, Stopped, folder
+from unjam.search.solution import NO_LIMIT
+from unjam.search.table_files import BLANK, HEADER, Stopped, blank_suffix, folder
 
 FORMAT = 1
 MAGIC = b"unjam atlas\n"
 SUFFIX = ".atlas"
-NAME = re.compile(r"tiles-(\d)x(\d)-(step|slide)(?:-blank-(\d+))?")
+NAME = re.compile(r"tiles-(\d)x(\d)-(step|slide)" + BLANK)
 MAX_CELLS = 12
-NO_LIMIT = 2**64 - 1
 SPOT_CHECKS = 20
 
 
@@ -49,8 +49,7 @@ class TilesSpace:
 
     @property
     def name(self) -> str:
-        where = f"-blank-{self.blank}" if self.blank else ""
-        return f"tiles-{self.width}x{self.height}-{self.metric}{where}"
+        return f"tiles-{self.width}x{self.height}-{self.metric}{blank_suffix(self.blank)}"
 
     @property
     def path(self) -> Path:

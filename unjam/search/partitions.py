@@ -10,6 +10,7 @@ from itertools import accumulate, pairwise
 from unjam import _kernels
 from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
+from unjam.search.table_files import BLANK, blank_suffix
 
 COMPRESSED = "-compressed"
 
@@ -35,7 +36,7 @@ PARTITIONS: dict[tuple[int, int], dict[str, str | None]] = {
     (5, 5): {"6-6-6-6": ".AABB/AAABB/CCABB/CCDDD/CCDDD"},
 }
 SUFFIX = ".pdb"
-NAME = re.compile(rf"(\d)x(\d)-(\d(?:-\d)*(?:{COMPRESSED})?)(?:-blank-(\d+))?")
+NAME = re.compile(rf"(\d)x(\d)-(\d(?:-\d)*(?:{COMPRESSED})?){BLANK}")
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,7 @@ class Table:
 
     @property
     def name(self) -> str:
-        where = f"-blank-{self.blank}" if self.blank else ""
-        return f"{self.width}x{self.height}-{self.partition}{where}"
+        return f"{self.width}x{self.height}-{self.partition}{blank_suffix(self.blank)}"
 
     @cached_property
     def file(self) -> str:

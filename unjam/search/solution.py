@@ -8,6 +8,8 @@ from enum import StrEnum
 from unjam.puzzles.grid import Move
 from unjam.puzzles.puzzle import Metric
 
+NO_LIMIT = 2**64 - 1  # of nodes or bytes, in the words of the kernels
+
 
 class Outcome(StrEnum):
     """How a solve ended. ``bounded`` is "gave up": never the same as ``unsolvable``."""

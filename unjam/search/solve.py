@@ -19,8 +19,7 @@ from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.encode import run_kernel, walking_distance_fits
 from unjam.search.interrupt import interruptibly
 from unjam.search.partitions import tables_for
-from unjam.search.solution import Budget, Outcome, Solution, ended
-from unjam.search.tables import NO_LIMIT
+from unjam.search.solution import NO_LIMIT, Budget, Outcome, Solution, ended
 from unjam.search.upper import share, with_upper
 from unjam.search.verify import check
 

@@ -21,9 +21,8 @@ from unjam.puzzles.tiles import Tiles
 from unjam.search import tables
 from unjam.search.encode import tiles_board
 from unjam.search.partitions import named
-from unjam.search.solution import Outcome, Solution
+from unjam.search.solution import NO_LIMIT, Outcome, Solution
 from unjam.search.solve import Method
-from unjam.search.tables import NO_LIMIT
 
 PIECES = 4000  # that a search is divided into at first
 FINEST = 500  # a unit that took more than this part of a bound is divided before the next

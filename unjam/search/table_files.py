@@ -27,6 +27,7 @@ from unjam.errors import TableError
 
 HEADER = 4096  # bytes: the table starts on a page
 POLL = 0.02
+BLANK = r"(?:-blank-(\d+))?"  # at the end of a name
 
 Version = tuple[int, int, int]
 Opened = TypeVar("Opened")
@@ -47,6 +48,11 @@ def folder() -> Path:
 @cache
 def _folder(chosen: str | None) -> Path:
     return Path(chosen) if chosen else platformdirs.user_cache_path("unjam") / "tables"
+
+
+def blank_suffix(blank: int) -> str:
+    """The end of a name that says where the blank belongs, if not in the corner."""
+    return f"-blank-{blank}" if blank else ""
 
 
 def make(

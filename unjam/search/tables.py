@@ -15,6 +15,7 @@ from unjam.errors import TableError
 from unjam.puzzles.tiles import Tiles
 from unjam.search import table_files
 from unjam.search.partitions import SUFFIX, Table, named, tables_for
+from unjam.search.solution import NO_LIMIT
 from unjam.search.table_files import HEADER, Stopped, folder
 
 FORMAT = 1
@@ -22,7 +23,6 @@ MAGIC = b"unjam pattern database\n"
 SMALL = 40_000_000  # bytes: a table that a search may build by itself, in a second or two
 PATIENCE = 10.0  # seconds that a search may spend on building a table, or on waiting for another process that does
 CHECKED = 2_000_000_000  # bytes of a table that a process checks in a second
-NO_LIMIT = 2**64 - 1
 SPOT_CHECKS = 20
 
 
