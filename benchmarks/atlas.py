@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import unjam
+from benchmarks.boards import random_tiles
 from unjam._kernels import Control
-from unjam.puzzles.tiles import Tiles
 from unjam.search.atlas import TilesAtlas, build_tiles_atlas
 
 SOLVED = 20  # boards that IDA* solves, too
@@ -75,7 +75,7 @@ def run(row: dict[str, Any], boards: int) -> tuple[str, bool]:
 def timed(atlas: TilesAtlas, boards: int) -> tuple[float, float]:
     """Seconds of a look-up of a random board, and of drawing a board of the commonest depth."""
     rng = random.Random(1)
-    puzzles = [solvable(atlas, rng) for _ in range(boards)]
+    puzzles = [random_tiles(rng, atlas.width, atlas.height, atlas.goal) for _ in range(boards)]
     cpu = time.process_time()
     for puzzle in puzzles:
         atlas.distance(puzzle)
@@ -87,19 +87,10 @@ def timed(atlas: TilesAtlas, boards: int) -> tuple[float, float]:
     return look_up, (time.process_time() - cpu) / drawn
 
 
-def solvable(atlas: TilesAtlas, rng: random.Random) -> Tiles:
-    cells = list(atlas.goal)
-    while True:
-        rng.shuffle(cells)
-        puzzle = Tiles(atlas.width, atlas.height, tuple(cells), atlas.goal)
-        if puzzle.unsolvable_reason() is None:
-            return puzzle
-
-
 def agrees_with_search(atlas: TilesAtlas) -> bool:
     rng = random.Random(2)
     for _ in range(SOLVED):
-        puzzle = solvable(atlas, rng)
+        puzzle = random_tiles(rng, atlas.width, atlas.height, atlas.goal)
         answer = unjam.solve(puzzle, atlas.metric, algorithm="idastar", heuristic="walking-distance")
         if answer.length != atlas.distance(puzzle):
             return False

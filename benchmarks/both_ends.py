@@ -14,6 +14,7 @@ import random
 import sys
 
 import unjam
+from benchmarks.boards import random_tiles
 
 
 def main() -> int:
@@ -23,13 +24,9 @@ def main() -> int:
     parser.add_argument("--memory", type=float, default=4e9, help="budget of one solve, in bytes")
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
-    wrong = solved = 0
-    while solved < arguments.boards:
-        numbers = rng.sample(range(16), 16)
-        puzzle = unjam.parse("tiles", [numbers[row : row + 4] for row in range(0, 16, 4)])
-        if puzzle.unsolvable_reason():
-            continue
-        solved += 1
+    wrong = 0
+    for _ in range(arguments.boards):
+        puzzle = random_tiles(rng, 4, 4)
         budget = unjam.Budget(bytes=int(arguments.memory))
         deep = unjam.solve(puzzle, "slide", budget)
         wide = unjam.solve(puzzle, "slide", budget, algorithm="two-way")
@@ -39,7 +36,7 @@ def main() -> int:
         wrong += finished and deep.length != wide.length
         verdict = "" if deep.length == wide.length else "WRONG  " if finished else "unfinished  "
         print(
-            f"{' '.join(map(str, numbers)):38} {deep.length} / {wide.length} slides  {verdict}"
+            f"{' '.join(map(str, puzzle.board)):38} {deep.length} / {wide.length} slides  {verdict}"
             f"idastar {deep.cpu_seconds:.2f} s {deep.generated:,} nodes  two-way {wide.cpu_seconds:.1f} s"
             f" {wide.peak_states:,} states {wide.peak_bytes / 1e6:,.0f} MB",
             flush=True,

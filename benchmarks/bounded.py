@@ -16,6 +16,7 @@ from math import ceil
 from pathlib import Path
 
 import unjam
+from benchmarks.boards import random_tiles
 from benchmarks.known import Case, korf24, korf100
 
 
@@ -30,22 +31,17 @@ def main() -> None:
     budget = unjam.Budget(seconds=options.seconds)
     known = [case for case in korf100(options.data) if case.metric == options.metric]
     for name, cases in (
-        (f"{options.fifteen} random 15-puzzles", random_boards(4, options.fifteen, options.metric)),
-        (f"{options.twenty_four} random 24-puzzles", random_boards(5, options.twenty_four, options.metric)),
+        (f"{options.fifteen} random 15-puzzles", random_cases(4, options.fifteen, options.metric)),
+        (f"{options.twenty_four} random 24-puzzles", random_cases(5, options.twenty_four, options.metric)),
         ("Korf's 100 15-puzzles", known),
         ("Korf's 50 24-puzzles", korf24(options.data) if options.metric == "step" else ()),
     ):
         run(name, list(cases), budget)
 
 
-def random_boards(side: int, count: int, metric: str) -> Iterable[Case]:
+def random_cases(side: int, count: int, metric: str) -> Iterable[Case]:
     rng = random.Random(f"{side}x{side}")
-    while count:
-        numbers = rng.sample(range(side * side), side * side)
-        puzzle = unjam.parse("tiles", [numbers[i : i + side] for i in range(0, side * side, side)])
-        if puzzle.unsolvable_reason() is None:
-            yield Case("random", puzzle, metric, None)
-            count -= 1
+    return (Case("random", random_tiles(rng, side, side), metric, None) for _ in range(count))
 
 
 def run(name: str, cases: list[Case], budget: unjam.Budget) -> None:
