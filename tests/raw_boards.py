@@ -1,4 +1,9 @@
-"""Random boards of integers as the kernels take them, and a breadth-first search over grids that knows no kernel."""
+"""Random boards of integers as the kernels take them, and a breadth-first search over grids that knows no kernel.
+
+This is a third copy of the rules of blocks, on purpose. The tests of agreement go through the rules in Python and
+unjam/search/encode.py, so a fault that these share with a kernel would not show there. And kernels take boards that no
+puzzle can say: goals where a piece does not fit, pieces of one shape in classes of their own, gates that never open.
+"""
 
 from __future__ import annotations
 

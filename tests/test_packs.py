@@ -271,7 +271,8 @@ class TestFiles:
         head = {"csv": b"board\n"}.get(format, b"")
         tracemalloc.start()
         try:
-            entries = list(read_pack(_Joined(head, stream), format=format, defaults=Defaults("rush")))  # type: ignore[arg-type]
+            joined: Any = _Joined(head, stream)
+            entries = list(read_pack(joined, format=format, defaults=Defaults("rush")))
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
@@ -292,7 +293,8 @@ class TestFiles:
             while True:
                 yield GOOD_LINE
 
-        entries = read_pack(_Lines(endless()))  # type: ignore[arg-type]
+        stream: Any = _Lines(endless())
+        entries = read_pack(stream)
         assert [next(entries).index for _ in range(3)] == [0, 1, 2]
 
     def test_objects(self) -> None:

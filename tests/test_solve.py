@@ -65,7 +65,7 @@ def test_what_does_not_fit_the_puzzle_is_refused() -> None:
         (tiles, "slide", {"heuristic": "linear-conflict"}),
     ):
         with pytest.raises(SearchError):
-            unjam.solve(puzzle, metric, **method)  # type: ignore[arg-type]
+            unjam.solve(puzzle, metric, **method)  # type: ignore[arg-type]  # options of several types
     with pytest.raises(MetricError, match="step, slide"):
         unjam.solve(tiles, "path")
 

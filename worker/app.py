@@ -30,7 +30,7 @@ app.conf.update(
     task_reject_on_worker_lost=False,
     # Hints wait in Redis, not in a busy worker.
     worker_prefetch_multiplier=1,
-    task_queues=[Queue(name, routing_key=name) for name in QUEUES],  # type: ignore[no-untyped-call]
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],  # type: ignore[no-untyped-call]  # Kombu's types say too little
     task_default_queue="bulk",
     broker_transport_options={
         # Redis delivers again what was not acknowledged for so long since its receipt. The shortest of all clients

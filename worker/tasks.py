@@ -23,7 +23,7 @@ from worker.app import app
 log = structlog.get_logger(__name__)
 
 
-@app.task(name="unjam.chunk")  # type: ignore[untyped-decorator]
+@app.task(name="unjam.chunk")  # type: ignore[untyped-decorator]  # Celery has no types
 def chunk(chunk_id: int) -> None:
     """Solve what is left of a chunk; does nothing when it is not waiting, so a second delivery is harmless."""
     try:
@@ -69,19 +69,19 @@ def database_url() -> str:
 _pipe: tuple[int, int] | None = None
 
 
-@worker_init.connect  # type: ignore[untyped-decorator]
+@worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _open_pipe(**_: Any) -> None:
     global _pipe
     _pipe = os.pipe()
 
 
-@worker_process_init.connect  # type: ignore[untyped-decorator]
+@worker_process_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _keep_reading_end(**_: Any) -> None:
     if _pipe is not None:
         os.close(_pipe[1])
 
 
-@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _close_writing_end(**_: Any) -> None:
     if _pipe is not None:
         os.close(_pipe[1])
@@ -91,7 +91,7 @@ def _shutting_down() -> bool:
     return _pipe is not None and bool(select.select([_pipe[0]], [], [], 0)[0])
 
 
-@task_failure.connect  # type: ignore[untyped-decorator]
+@task_failure.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _give_again(exception: BaseException, args: list[Any], **_: Any) -> None:
     """In the main process, when a pool process was killed: do not wait for its lease to run out."""
     if isinstance(exception, WorkerLostError):

@@ -50,9 +50,10 @@ def read_slots(closed: object, gates: object, width: int, height: int, leaving: 
         raise ParseError(f"closed is a list of edges, not {type(closed).__name__}", field="closed")
     for edge in edges:
         slots.update(dict.fromkeys(_read_edge(edge, width, height, "closed"), Opening(0, 0)))
-    if not isinstance(gates or (), list | tuple):
+    gates = gates or ()
+    if not isinstance(gates, list | tuple):
         raise ParseError(f"gates is a list, not {type(gates).__name__}", field="gates")
-    for gate in gates or ():  # type: ignore[attr-defined]
+    for gate in gates:
         opening = _read_opening(gate, leaving)
         for number in _read_edge(gate["edge"], width, height, "gates"):
             if number in slots:
