@@ -57,7 +57,13 @@ class BudgetOrder(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    seconds: float | None = Field(60.0, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False)
+    seconds: float | None = Field(
+        60.0,
+        gt=0,
+        le=LONGEST_SECONDS,
+        allow_inf_nan=False,
+        description="Time; of a search that workers share, the sum over all of them, as with nodes.",
+    )
     nodes: Count | None = Field(None, description="Generated nodes.")
     bytes: Count | None = Field(2_000_000_000, description="Memory of the search; at most `UNJAM_MAX_BUDGET_BYTES`.")
 
