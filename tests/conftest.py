@@ -9,6 +9,7 @@ import psycopg
 import pytest
 from sqlalchemy import Engine
 
+import unjam.sharing
 from unjam.store.database import migrate, open_engine
 from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
@@ -96,3 +97,10 @@ def engine(database_url: str) -> Iterator[Engine]:
     engine = open_engine(database_url)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches are shared at once, and in small parts."""
+    monkeypatch.setattr(unjam.sharing, "DISTRIBUTED_SECONDS", 0.02)
+    monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.1)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -15,72 +13,31 @@ import pytest
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError
 
-import unjam
 import unjam.sharing
 import unjam.watch
+from tests.shared_searches import (
+    EMPTY,
+    HARD,
+    HEURISTIC,
+    LONG,
+    MEDIUM,
+    assert_answered,
+    left,
+    one_process,
+    query,
+    started,
+    submit,
+    wait_until,
+    waiting,
+)
 from unjam.errors import TableError
-from unjam.packs.entry import Entry
 from unjam.search import split
-from unjam.search.solution import Budget, Solution
+from unjam.search.solution import Budget
 from unjam.store import batches, chunks, slices
-from unjam.store.batches import Submitted
 from unjam.work import drain, work
 
-HEURISTIC = "manhattan"
-EMPTY = {"checkpoint": 0, "slice": 0, "pending": 0}
+pytestmark = pytest.mark.usefixtures("short_slices")
 
-
-def board(seed: int) -> Entry:
-    """A random 15-puzzle."""
-    numbers = random.Random(seed).sample(range(16), 16)
-    return Entry(0, 1, unjam.parse("tiles", " ".join(map(str, numbers))))
-
-
-MEDIUM, LONG, HARD = board(9), board(13), board(24)  # 39 and 159 million nodes; more than a test has time for
-
-
-@pytest.fixture(autouse=True)
-def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unjam.sharing, "DISTRIBUTED_SECONDS", 0.02)
-    monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.1)
-
-
-def submit(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:
-    return batches.submit(engine, [entry], metric="step", budget=budget, heuristic=HEURISTIC, distributed=True)
-
-
-def query(engine: Engine, statement: str) -> list[Any]:
-    with engine.connect() as connection:
-        return list(connection.execute(text(statement)))
-
-
-def left(engine: Engine) -> dict[str, int]:
-    return {table: query(engine, f"SELECT count(*) FROM {table}")[0][0] for table in EMPTY}
-
-
-def one_process(entry: Entry) -> Solution:
-    assert entry.puzzle is not None
-    canonical = unjam.puzzles.from_canonical(entry.puzzle.family, entry.puzzle.canonical)
-    return unjam.solve(canonical, "step", heuristic=HEURISTIC)
-
-
-def assert_answered(engine: Engine, batch: Submitted, expected: Solution) -> None:
-    """The one process's length, its nodes under every full bound, and nothing left behind."""
-    [row] = batches.results(engine, batch.batch_id)
-    assert (row["outcome"], row["length"]) == ("optimal", expected.length)
-    [(profile,)] = query(engine, "SELECT profile FROM attempt")
-    full = list(expected.profile[:-1])
-    assert profile[: len(full)] == full
-    assert row["generated"] == sum(profile)
-    assert left(engine) == EMPTY
-    assert batches.status(engine, batch.batch_id).state == "done"
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 def test_two_processes_do_what_one_does(engine: Engine, database_url: str) -> None:
@@ -140,24 +97,6 @@ def test_cancelling_ends_the_slices(engine: Engine, database_url: str) -> None:
     assert (now.state, now.done, now.waiting_chunks, now.running_chunks) == ("cancelled", 0, 0, 0)
 
 
-def test_a_cancelled_batch_shows_what_its_shared_search_has_found_out(engine: Engine) -> None:
-    batch = started(engine, HARD)
-    assert work(engine, None, worker="here")
-    running = batches.status(engine, batch.batch_id)
-    assert (running.outcomes, running.expanded > 10_000) == ({}, True)
-    assert [row["outcome"] for row in batches.results(engine, batch.batch_id)] == [None]
-    batches.cancel(engine, batch.batch_id)
-    now = batches.status(engine, batch.batch_id)
-    assert (now.done, now.outcomes, now.expanded) == (0, {"bounded": 1}, running.expanded)
-    [row] = batches.results(engine, batch.batch_id)
-    assert (row["outcome"], row["reason"], row["expanded"]) == ("bounded", "cancelled", running.expanded)
-    assert row["lower"] >= 40
-    assert len(row["moves"]) == row["upper"] >= row["lower"]
-    again = started(engine, HARD)  # takes the search over
-    assert [row["outcome"] for row in batches.results(engine, batch.batch_id)] == [None]
-    assert batches.status(engine, again.batch_id).expanded >= running.expanded
-
-
 @pytest.mark.parametrize("budget", [Budget(seconds=1), Budget(nodes=30_000_000)])
 def test_a_budget_of_all_workers_together(engine: Engine, database_url: str, budget: Budget) -> None:
     batch = submit(engine, HARD, budget)
@@ -171,48 +110,6 @@ def test_a_budget_of_all_workers_together(engine: Engine, database_url: str, bud
     assert row["generated"] >= (budget.nodes or 0)
     assert (batches.status(engine, batch.batch_id).state, waiting(engine)) == ("done", 0)
     assert slices.under_way(engine, batch.batch_id) == []
-
-
-def test_a_larger_budget_goes_on_where_the_smaller_one_ended(engine: Engine, database_url: str) -> None:
-    first = submit(engine, LONG, Budget(nodes=30_000_000))
-    drain(database_url, first.batch_id, 2)
-    assert submit(engine, LONG, Budget(nodes=30_000_000)).new == 0, "the same budget has its answer"
-    kept = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
-    again = started(engine, LONG)
-    assert query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint") == kept
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM batch WHERE id = :id"), {"id": first.batch_id})
-    drain(database_url, again.batch_id, 2)
-    [row] = batches.results(engine, again.batch_id)
-    expected = one_process(LONG)
-    assert (row["outcome"], row["length"]) == ("optimal", expected.length)
-    [(profile,)] = query(engine, "SELECT profile FROM attempt ORDER BY id DESC LIMIT 1")
-    full = list(expected.profile[:-1])
-    assert (profile[: len(full)], sum(profile)) == (full, row["generated"])
-    assert left(engine) == EMPTY
-
-
-def test_every_order_has_its_own_budget_and_the_counts_are_totals(engine: Engine, database_url: str) -> None:
-    rows = []
-    for nodes in (20_000_000, 30_000_000):
-        batch = submit(engine, HARD, Budget(nodes=nodes))
-        drain(database_url, batch.batch_id, 2)
-        rows += batches.results(engine, batch.batch_id)
-    assert rows[1]["generated"] >= rows[0]["generated"] + 30_000_000
-    assert rows[1]["seconds"] > rows[0]["seconds"]
-    assert rows[1]["lower"] >= rows[0]["lower"]
-
-
-def test_of_the_searches_that_are_left_only_the_farthest_is_kept(engine: Engine, database_url: str) -> None:
-    cancelled, short, long = (started(engine, HARD, Budget(nodes=nodes)) for nodes in (None, 20_000_000, 60_000_000))
-    batches.cancel(engine, cancelled.batch_id)
-    for batch in (long, short):
-        drain(database_url, batch.batch_id, 2)
-        assert query(engine, "SELECT batch_id FROM checkpoint ORDER BY bound DESC")[0] == (long.batch_id,)
-    assert left(engine)["checkpoint"] == 1
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM batch"))
-    assert left(engine) == EMPTY
 
 
 def test_a_known_solution_is_the_answer_once_the_bound_has_come_to_its_length(
@@ -284,18 +181,6 @@ def test_a_slice_that_is_given_back_counts_its_deaths_anew(engine: Engine) -> No
     assert work(engine, held.chunk_id, worker="here")
     again = chunks.lease(engine, held.chunk_id, "here")
     assert again is None or again.attempts == 1
-
-
-def started(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:
-    """A batch whose search is shared."""
-    batch = submit(engine, entry, budget)
-    work(engine, None, worker="here", batch_id=batch.batch_id)
-    assert query(engine, f"SELECT count(*) FROM checkpoint WHERE batch_id = {batch.batch_id}") == [(1,)]
-    return batch
-
-
-def waiting(engine: Engine) -> int:
-    return int(query(engine, "SELECT count(*) FROM chunk WHERE state IN ('waiting', 'leased')")[0][0])
 
 
 def test_sharing_again_after_the_answer_of_a_commit_was_lost_changes_nothing(
@@ -381,36 +266,6 @@ def test_nothing_waits_when_a_batch_is_cancelled_between_two_bounds(
         assert work(engine, None, worker="here")
     threads[0].join()
     assert waiting(engine) == 0
-
-
-def test_the_same_order_goes_on_where_it_was_cancelled(engine: Engine, database_url: str) -> None:
-    cancelled = started(engine, LONG)
-    assert work(engine, None, worker="here")
-    late = chunks.lease(engine, None, "late")
-    assert late is not None
-    batches.cancel(engine, cancelled.batch_id)
-    before = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
-    again = started(engine, LONG)
-    assert query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint") == before
-    never: Any = None
-    assert slices.give_back(engine, late, slices.Work(expanded=5, generated=9), never) is None
-    drain(database_url, again.batch_id, 2)
-    assert batches.status(engine, cancelled.batch_id).state == "cancelled"
-    with engine.begin() as connection:
-        connection.execute(text("DELETE FROM batch WHERE id = :id"), {"id": cancelled.batch_id})
-    assert_answered(engine, again, one_process(LONG))
-
-
-def test_a_search_that_is_under_way_elsewhere_or_with_another_heuristic_is_not_adopted(engine: Engine) -> None:
-    started(engine, HARD)
-    other = batches.submit(
-        engine, [HARD], metric="step", budget=Budget(), heuristic="linear-conflict", distributed=True
-    )
-    batches.cancel(engine, other.batch_id - 1)
-    work(engine, None, worker="here", batch_id=other.batch_id)
-    started(engine, HARD)  # takes over the first one's
-    started(engine, HARD)
-    assert query(engine, "SELECT batch_id - 1 FROM checkpoint ORDER BY 1") == [(1,), (2,), (3,)]
 
 
 def test_the_answer_of_another_batch_ends_the_search(engine: Engine, database_url: str) -> None:
