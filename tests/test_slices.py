@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -37,7 +36,6 @@ from unjam.store import batches, chunks, slices
 from unjam.work import drain, work
 
 pytestmark = pytest.mark.usefixtures("short_slices")
-
 
 
 def test_two_processes_do_what_one_does(engine: Engine, database_url: str) -> None:

@@ -200,7 +200,7 @@ def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None =
 
 
 def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> list[tuple[int, str]]:
-    """Recover lost leases; returns (chunk, queue) of those and of what waits unannounced in ``queues``, to be announced.
+    """Recover lost leases; returns (chunk, queue) of what is to be announced: those, and what waits so in ``queues``.
 
     Name the queues that are empty at the broker: what waits for so long although no message is left was lost. One
     reconciler works at a time; the others get nothing.

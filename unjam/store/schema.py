@@ -159,8 +159,8 @@ batch_item = Table(
     CheckConstraint("symmetry BETWEEN 0 AND 7", "symmetry"),
 )
 
-# How far a search is that many workers share (unjam/search/split.py); it goes when there is a proof, or another has come
-# farther, and stays when its batch's budget ended or it was cancelled. interior: by f, the nodes expanded and generated
+# How far a search is that many workers share (unjam/search/split.py). It goes when there is a proof, or another came
+# farther; it stays when the batch is cancelled, or its budget ended. interior: by f, the nodes expanded and generated
 # above the units. earlier_*: what was spent for batches before this one.
 checkpoint = Table(
     "checkpoint",
