@@ -11,6 +11,7 @@ import rich_click as click
 
 COMMANDS = {
     "solve": "solve",
+    "hint": "hint",
     "lookup": "lookup",
     "verify": "verify",
     "convert": "convert",
@@ -28,7 +29,7 @@ COMMANDS = {
     "db": "database",
 }
 PANELS = {
-    "On this machine": ["solve", "lookup", "verify", "convert", "tables", "atlas"],
+    "On this machine": ["solve", "hint", "lookup", "verify", "convert", "tables", "atlas"],
     "Batches for the workers": ["submit", "status", "results", "cancel"],
     "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
 }
@@ -101,6 +102,7 @@ def cli() -> None:
 
     \b
     unjam solve levels.jsonl    solve a pack, print a table
+    unjam hint --board ...      tell the next move of a position
     unjam lookup levels.jsonl   show what is known already
     unjam up                    run the whole service here
     """

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from unjam.packs import Defaults, Entry
+    from unjam.search.hint import Stored
     from unjam.search.solution import Budget
 
 FAMILIES = ("tiles", "klotski", "rush", "parkout")
@@ -140,32 +141,40 @@ class Seconds(click.ParamType[float]):
         return float(seconds)
 
 
+def takes_budget(
+    seconds: float = 60, time: str = "Time for a level."
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the budget of each level, which the command gets as ``budget``."""
+    options = (
+        click.option("--seconds", type=Seconds(), default=seconds, show_default=True, help=time),
+        click.option("--nodes", type=click.IntRange(1, MOST), help="Generated nodes for a level.  [default: no limit]"),
+        click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_budget(*args: Any, seconds: float, nodes: int | None, memory: int, **rest: Any) -> Any:
+            from unjam.search.solution import Budget
+
+            budget: Budget = Budget(seconds=seconds, nodes=nodes, bytes=memory)
+            return command(*args, budget=budget, **rest)
+
+        for option in reversed(options):
+            with_budget = option(with_budget)
+        return with_budget
+
+    return add
+
+
 def takes_search(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the budget of each level, which the command gets as ``budget``, and the choice of metric and search."""
-
-    @wraps(command)
-    def with_budget(*args: Any, seconds: float, nodes: int | None, memory: int, **rest: Any) -> Any:
-        from unjam.search.solution import Budget
-
-        budget: Budget = Budget(seconds=seconds, nodes=nodes, bytes=memory)
-        return command(*args, budget=budget, **rest)
-
+    """Add metric, budget and the choice of search."""
     for option in reversed(_SEARCH):
-        with_budget = option(with_budget)
-    return with_budget
+        command = option(command)
+    time = "Time for a level; of a search that workers share, the sum over all of them."
+    return metric(takes_budget(time=time)(command))
 
 
 _SEARCH = (
-    metric,
-    click.option(
-        "--seconds",
-        type=Seconds(),
-        default=60,
-        show_default=True,
-        help="Time for a level; of a search that workers share, the sum over all of them.",
-    ),
-    click.option("--nodes", type=click.IntRange(1, MOST), help="Generated nodes for a level.  [default: no limit]"),
-    click.option("--memory", type=Size(), default="2GB", show_default=True, help="Search memory for a level."),
     click.option(
         "--algorithm", type=click.Choice(ALGORITHMS), help="Force a search.  [default: what suits the puzzle]"
     ),
@@ -193,6 +202,22 @@ def open_store() -> Iterator[tuple[str, Engine]]:
             yield url, engine
         finally:
             engine.dispose()
+
+
+@contextmanager
+def store_at_hand() -> Iterator[Stored | None]:
+    """Look-ups in the configured database, or in the private one if it is up already; None where there is neither."""
+    from unjam.settings import get_settings
+    from unjam.store.postgres import is_up
+
+    settings = get_settings()
+    if settings.database_url is None and not is_up(settings.home):
+        yield None
+        return
+    from unjam.store.lookup import stored_solution
+
+    with open_store() as (_, engine):
+        yield partial(stored_solution, engine)
 
 
 def without_password(url: str) -> str:

@@ -11,7 +11,8 @@ from sqlalchemy import Engine, func, select
 
 from unjam.puzzles import from_canonical
 from unjam.puzzles.puzzle import Metric, Puzzle
-from unjam.store.answers import answer, write_moves
+from unjam.search.solution import Outcome, Solution
+from unjam.store.answers import answer, unpack_moves, write_moves
 from unjam.store.schema import puzzle as puzzles
 from unjam.store.schema import solution
 from unjam.store.sql import sql
@@ -31,6 +32,18 @@ def lookup(engine: Engine, boards: Sequence[tuple[Puzzle, Metric | None]]) -> li
         ]
         for board, metric in boards
     ]
+
+
+def stored_solution(engine: Engine, puzzle: Puzzle, metric: Metric) -> Solution | None:
+    """The stored answer to a puzzle in one metric, its moves in the puzzle's own orientation; None if there is none."""
+    back = puzzle.to_canonical.inverse(puzzle.width, puzzle.height)
+    for row in _stored(engine, [puzzle.key])[puzzle.key]:
+        if row["metric"] == metric:
+            moves = tuple(unpack_moves(row["moves"] or b"", back))
+            return Solution(
+                metric, Outcome(row["outcome"]), row["length"], row["lower"], row["upper"], moves, row["reason"]
+            )
+    return None
 
 
 def by_key(engine: Engine, key: bytes) -> dict[str, Any] | None:

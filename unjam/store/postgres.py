@@ -103,12 +103,21 @@ class PrivatePostgres(PrivateServer):
                 lock.write_text("\n".join([str(os.getpid()), *rest, ""]))
 
 
+def is_up(home: Path) -> bool:
+    """Whether the private Postgres of ``home`` answers already."""
+    return _private(home).ready()
+
+
 @contextmanager
 def private_postgres(home: Path) -> Iterator[str]:
     """The URL of a Postgres of our own in ``home``/postgres; it is up inside this block, shared by all processes."""
-    server = PrivatePostgres(home / "postgres")
+    server = _private(home)
     with server.running():
         yield server.url
+
+
+def _private(home: Path) -> PrivatePostgres:
+    return PrivatePostgres(home / "postgres")
 
 
 def _programs(version: int | None) -> tuple[Path, int]:

@@ -1,0 +1,141 @@
+"""Hints: the next optimal move of a position and the moves left, from what is known already or else by a search."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, cast
+
+from unjam._kernels import Control
+from unjam.errors import TableError
+from unjam.puzzles.grid import OUT, Move
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.tiles import Cells, Tiles
+from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
+from unjam.search.solution import Budget, Outcome, Solution
+from unjam.search.solve import solve
+
+SECONDS = 10.0  # somebody waits
+
+Source: TypeAlias = Literal["rules", "atlas", "store", "search"]
+Stored: TypeAlias = Callable[[Puzzle, Metric], Solution | None]  # an answer that was kept, if there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to do in a position, in one metric.
+
+    ``optimal``: ``moves_left`` is proven and each of ``moves`` begins a shortest solution; ``complete`` says whether
+    these are all such moves. At a goal there are none and nothing is left. ``unsolvable``: the position is a dead end,
+    ``reason`` says why. ``bounded``: a budget ended; lower <= moves left <= upper, and ``unproven`` begins the best
+    solution found, which has ``upper`` moves and may not be the shortest (both None where none was found).
+    """
+
+    metric: Metric
+    outcome: Outcome
+    source: Source
+    moves_left: int | None = None
+    lower: int | None = None
+    upper: int | None = None
+    moves: tuple[Move, ...] = ()
+    complete: bool = False
+    unproven: Move | None = None
+    reason: str | None = None
+    seconds: float = 0.0  # wall clock
+
+    def fields(self, puzzle: Puzzle) -> dict[str, Any]:
+        """As JSON fields (docs/formats.md), the moves in the letters of the puzzle that was asked."""
+
+        def written(move: Move) -> dict[str, Any]:
+            [notation] = puzzle.notation([move], self.metric)
+            return {"move": notation, "cell": move.cell, "to": None if move.to == OUT else move.to}
+
+        return {
+            "metric": self.metric,
+            "outcome": self.outcome,
+            "moves_left": self.moves_left,
+            "lower": self.lower,
+            "upper": self.upper,
+            "moves": [written(move) for move in self.moves],
+            "complete": self.complete,
+            "unproven": None if self.unproven is None else written(self.unproven),
+            "source": self.source,
+            "reason": self.reason,
+            "seconds": self.seconds,
+        }
+
+
+def hint(
+    puzzle: Puzzle,
+    metric: str | None = None,
+    budget: Budget = Budget(seconds=SECONDS),
+    *,
+    stored: Stored | None = None,
+    control: Control | None = None,
+) -> Hint:
+    """The next move from the puzzle's start: as ``known_hint`` has it, or else found by a search within the budget.
+
+    ``control`` lets another thread cancel the search; without it Ctrl-C does. Raises MetricError.
+    """
+    metric = puzzle.check_metric(metric)
+    return known_hint(puzzle, metric, stored) or searched_hint(puzzle, metric, budget, control)
+
+
+def known_hint(puzzle: Puzzle, metric: Metric, stored: Stored | None = None) -> Hint | None:
+    """What rules, atlases and ``stored`` answers tell without a search; None where they do not."""
+    began = time.perf_counter()
+    found = _from_rules(puzzle, metric) or _from_atlas(puzzle, metric)
+    if found is None and stored is not None:
+        solution = stored(puzzle, metric)
+        if solution is not None and solution.outcome in (Outcome.OPTIMAL, Outcome.UNSOLVABLE):
+            found = _from_solution(solution, "store")
+    return found and replace(found, seconds=time.perf_counter() - began)
+
+
+def searched_hint(puzzle: Puzzle, metric: Metric, budget: Budget, control: Control | None = None) -> Hint:
+    """What a search finds out within the budget."""
+    return _from_solution(solve(puzzle, metric, budget, control=control), "search")
+
+
+def _from_rules(puzzle: Puzzle, metric: Metric) -> Hint | None:
+    if puzzle.is_goal(puzzle.start()):
+        return Hint(metric, Outcome.OPTIMAL, "rules", 0, 0, 0, complete=True)
+    reason = puzzle.unsolvable_reason()
+    return None if reason is None else Hint(metric, Outcome.UNSOLVABLE, "rules", reason=reason)
+
+
+def _from_atlas(puzzle: Puzzle, metric: Metric) -> Hint | None:
+    if not isinstance(puzzle, Tiles) or puzzle.width * puzzle.height > MAX_CELLS:
+        return None
+    atlas = find_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
+    if isinstance(atlas, TableError):
+        warnings.warn(str(atlas), RuntimeWarning, stacklevel=2)
+    if not isinstance(atlas, TilesAtlas):
+        return None
+    left = atlas.distance(puzzle)
+    assert left is not None  # unsolvable boards are told by their parity before
+    moves = tuple(
+        move
+        for move, board in puzzle.moves(puzzle.board, metric)
+        if atlas.distance(replace(puzzle, board=cast(Cells, board))) == left - 1
+    )
+    return Hint(metric, Outcome.OPTIMAL, "atlas", left, left, left, moves, complete=True)
+
+
+def _from_solution(solution: Solution, source: Source) -> Hint:
+    first = solution.moves[:1]
+    proven = solution.outcome is Outcome.OPTIMAL
+    return Hint(
+        solution.metric,
+        solution.outcome,
+        source,
+        solution.length,
+        solution.lower,
+        solution.upper,
+        first if proven else (),
+        unproven=None if proven or not first else first[0],
+        reason=solution.reason,
+        seconds=solution.seconds,
+    )
