@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from cli.atlas_level import level
 from cli.output import json_line, write_out
 
 if TYPE_CHECKING:
@@ -38,16 +39,20 @@ def _takes_space(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group()
 def atlas() -> None:
-    """The exact distance of every board of an n-puzzle of up to 12 cells.
+    """The exact distance of every board of an n-puzzle of up to 12 cells, and of every position of a level.
 
     An atlas is kept in the folder UNJAM_TABLES, by default in the user's cache. Where there is one, solving such boards
     takes no search. It serves the goals that have their blank in a corner too, or in any other place that a mirror or
-    a turn brings to the same one.
+    a turn brings to the same one. Those of klotski, rush and parkout are of single levels.
 
     \b
     unjam atlas build 3x4 --metric slide
     unjam atlas show 3x4 --metric slide
+    unjam atlas level levels.jsonl --hardest 3
     """
+
+
+atlas.add_command(level)
 
 
 @atlas.command()
@@ -78,18 +83,19 @@ def list_atlases(as_json: bool) -> None:
     unjam atlas list
     """
     from unjam.search.atlas import stored
+    from unjam.search.level_atlas import stored_levels
     from unjam.search.table_files import folder
 
+    found = [(space.path, space.boards) for space in stored()] + [(file.path, file.states) for file in stored_levels()]
     rows = [
-        {"name": space.name, "boards": space.boards, "bytes": space.path.stat().st_size, "path": str(space.path)}
-        for space in stored()
+        {"name": path.stem, "boards": boards, "bytes": path.stat().st_size, "path": str(path)} for path, boards in found
     ]
     if as_json:
         write_out(map(json_line, rows), None)
         return
-    click.echo(f"{'atlas':26} {'boards':>13} {'bytes':>12}")
+    click.echo(f"{'atlas':46} {'boards':>13} {'bytes':>12}")
     for row in rows:
-        click.echo(f"{row['name']:26} {row['boards']:>13,} {row['bytes']:>12,}")
+        click.echo(f"{row['name']:46} {row['boards']:>13,} {row['bytes']:>12,}")
     click.echo(f"in {folder()}", err=True)
 
 

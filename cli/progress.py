@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from unjam._kernels import Control
 
 LOOK_AGAIN = 1.0  # seconds
+
+T = TypeVar("T")
 
 
 class Bar:
@@ -112,8 +114,8 @@ def progress_bar() -> Iterator[Bar]:
         yield Bar(progress)
 
 
-def watched(what: str, total: int | None, work: Callable[[Control], object]) -> None:
-    """Do it, so that Ctrl-C stops it, and show how far it is."""
+def watched(what: str, total: int | None, work: Callable[[Control], T]) -> T:
+    """What the work returns. Ctrl-C stops it, and how far it is is shown."""
     from unjam.search.interrupt import interruptibly
 
     done = 0
@@ -124,4 +126,4 @@ def watched(what: str, total: int | None, work: Callable[[Control], object]) -> 
             done = max(done, control.expanded)  # the spot checks count from 0 again
             bar.show(what, done, total)
 
-        interruptibly(work, show)
+        return interruptibly(work, show)

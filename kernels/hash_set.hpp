@@ -80,14 +80,14 @@ class HashTable {
     return {&shard->slots[at], Insert::added};
   }
 
-  // Whether `visit` says so of every key, in no order; ends with the first of which it does not.
+  // Whether `visit` says so of every slot, in no order; ends with the first of which it does not.
   template <class Visit>
   bool all_of(const Visit& visit) const {
-    if (has_zero_ && !visit(Key{})) return false;
+    if (has_zero_ && !visit(zero_)) return false;
     for (const Shard& shard : shards_) {
       for (std::uint64_t at = 0; at < shard.capacity; ++at) {
-        const Key& key = shard.slots[at].key;
-        if (!(key == Key{}) && !visit(key)) return false;
+        const Slot& slot = shard.slots[at];
+        if (!same_key(slot.key, Key{}) && !visit(slot)) return false;
       }
     }
     return true;

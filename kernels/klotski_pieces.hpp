@@ -64,19 +64,17 @@ class KlotskiPieces {
     for (std::size_t at = 0; at < blocks.classes.size(); ++at) {
       const Track& track = blocks.tracks[at];
       const int first = static_cast<int>(pieces_.size());
-      std::vector<int> places;
-      for (const int piece : blocks.classes[at]) places.push_back(track.place_at(layout.pieces[piece][0]));
-      std::sort(places.begin(), places.end());
-      for (const int place : places) {
-        fields_.set(start_, static_cast<int>(pieces_.size()), place);
-        pieces_.push_back({first_place, first, first + static_cast<int>(places.size())});
-      }
+      const int end = first + static_cast<int>(blocks.classes[at].size());
+      pieces_.insert(pieces_.end(), end - first, {first_place, first, end});
       masks_.insert(masks_.end(), track.mask.begin(), track.mask.end());
       next_.insert(next_.end(), track.next.begin(), track.next.end());
       cells_.insert(cells_.end(), track.cell.begin(), track.cell.end());
-      fanout_ += places.size() * track.size();
+      fanout_ += (end - first) * track.size();
       first_place += track.size();
     }
+    std::vector<int> anchors;
+    for (const auto& piece : layout.pieces) anchors.push_back(piece[0]);
+    start_ = *key_of(anchors);
     for (const auto& [klass, cell] : blocks.goal) add_goal(klass, blocks.tracks[klass], cell, layout.width);
   }
 
@@ -97,6 +95,36 @@ class KlotskiPieces {
       const int moved = move(child, piece, to);
       sink(child, mover(moved, direction));
     });
+  }
+
+  // (level_graph.hpp) Every move can be taken back.
+  template <class Sink>
+  void expand_back(const Key& key, Mover last, Sink&& sink) {
+    expand(key, last, sink);
+  }
+
+  // (level_graph.hpp) The key of a position by the anchor of each piece; none where a piece can never be.
+  std::optional<Key> key_of(const std::vector<int>& anchors) const {
+    Key key{};
+    int first = 0;
+    for (std::size_t klass = 0; klass < blocks_.classes.size(); ++klass) {
+      std::vector<int> places;
+      for (const int piece : blocks_.classes[klass]) {
+        places.push_back(blocks_.tracks[klass].place_at(anchors[piece]));
+        if (places.back() == Track::kNone) return std::nullopt;
+      }
+      std::sort(places.begin(), places.end());
+      for (const int place : places) fields_.set(key, first++, place);
+    }
+    return key;
+  }
+  std::vector<int> anchors_of(const Key& key) const {
+    std::vector<int> anchors(pieces_.size());
+    int at = 0;
+    for (std::size_t klass = 0; klass < blocks_.classes.size(); ++klass) {
+      for (const int piece : blocks_.classes[klass]) anchors[piece] = blocks_.tracks[klass].cell[fields_.get(key, at++)];
+    }
+    return anchors;
   }
 
   Moves moves(const std::vector<Key>& keys) {

@@ -88,8 +88,8 @@ class TwoWay {
       if (!stop && !met_) stop = meter_.poll(static_cast<std::uint32_t>(complete_));
       return !stop && !met_;
     };
-    const bool all = last.all_of([&](const Key& key) {
-      space_.expand(key, kNobody, [&](const Key& child, Mover) { batch_[waiting_++] = {child, hash_of(child)}; });
+    const bool all = last.all_of([&](const auto& slot) {
+      space_.expand(slot.key, kNobody, [&](const Key& child, Mover) { batch_[waiting_++] = {child, hash_of(child)}; });
       ++meter_.expanded;
       return (waiting_ < kBatch && !meter_.due()) || flush();
     });

@@ -318,3 +318,95 @@ def check_parkout(
     closes: Sequence[int],
     moves: Sequence[tuple[int, int]],
 ) -> str: ...
+
+class Explored:
+    """``table``: the positions of a level with their distances, for a LevelGraph; None if it stopped early."""
+
+    reason: str  # why it stopped early: "seconds", "nodes", "bytes" or "cancelled"; or ""
+    states: int
+    expanded: int
+    generated: int
+    peak_bytes: int
+    table: bytes | None
+
+class LevelGraph:
+    """A table, which it keeps alive, to be asked.
+
+    ``anchors`` are the first cells in row-major order of all pieces, -1 for a car that has left. A position's value is
+    -1 where it cannot be reached, 0 where no goal can be reached from it, else the moves to the nearest goal and one.
+    ValueError where the anchors are too few or too many, and but for ``value`` where the position cannot be reached.
+    """
+
+    def value(self, anchors: Sequence[int]) -> int: ...
+    def next_moves(self, anchors: Sequence[int]) -> list[tuple[int, int]]: ...  # all that lead nearer to a goal
+
+    # How many shortest sequences of moves there are, as little-endian bytes, after the reason for stopping early or "".
+    def solutions(self, anchors: Sequence[int], limits: Limits, control: Control) -> tuple[str, bytes]: ...
+    def listed(self, value: int, most: int) -> list[list[int]]: ...  # anchors of positions of a value
+    def counts(self) -> list[int]: ...  # positions of each value
+
+# Arguments as of klotski, rush and parkout; a table belongs to the same arguments, the board included. ValueError where
+# bytes are none.
+def explore_klotski(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    classes: Sequence[int],
+    gates: Sequence[int],
+    gate_classes: Sequence[int],
+    goal: Sequence[tuple[int, int]],
+    metric: str,
+    limits: Limits,
+    control: Control,
+) -> Explored: ...
+def explore_rush(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    primary: int,
+    goal_cell: int,
+    metric: str,
+    limits: Limits,
+    control: Control,
+) -> Explored: ...
+def explore_parkout(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    noses: Sequence[int],
+    fixed: Sequence[bool],
+    opens: Sequence[int],
+    closes: Sequence[int],
+    limits: Limits,
+    control: Control,
+) -> Explored: ...
+def klotski_graph(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    classes: Sequence[int],
+    gates: Sequence[int],
+    gate_classes: Sequence[int],
+    goal: Sequence[tuple[int, int]],
+    metric: str,
+    table: bytes | memoryview,
+) -> LevelGraph: ...
+def rush_graph(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    primary: int,
+    goal_cell: int,
+    metric: str,
+    table: bytes | memoryview,
+) -> LevelGraph: ...
+def parkout_graph(
+    width: int,
+    height: int,
+    board: Sequence[int],
+    noses: Sequence[int],
+    fixed: Sequence[bool],
+    opens: Sequence[int],
+    closes: Sequence[int],
+    table: bytes | memoryview,
+) -> LevelGraph: ...

@@ -37,6 +37,10 @@ class MetricError(UnjamError):
     """The family has no such metric."""
 
 
+class PositionError(UnjamError):
+    """The position is none of the level's."""
+
+
 class IllegalMove(UnjamError):
     """The rules do not allow this move."""
 

@@ -60,6 +60,9 @@ class Blocks(Puzzle):
     @abstractmethod
     def start(self) -> Cells: ...
 
+    @abstractmethod
+    def fold(self, state: Any) -> Cells: ...
+
     @property
     def pieces(self) -> int:
         return len(self.names)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from unjam import _kernels
+from unjam.errors import SearchError
 from unjam.puzzles.klotski import Klotski
 from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle
@@ -48,6 +49,32 @@ def run_tiles_upper(
 ) -> _kernels.Result:
     """Some solution of a solvable board, improved within the limits until it is no longer than ``lower``."""
     return _kernels.tiles_upper(*tiles_board(puzzle), metric, lower, limits, control, table)
+
+
+def explore_kernel(
+    puzzle: Puzzle, metric: Metric, limits: _kernels.Limits, control: _kernels.Control
+) -> _kernels.Explored:
+    """Every position that can be reached, with its distance; raises SearchError for tiles."""
+    match puzzle:
+        case Klotski():
+            return _kernels.explore_klotski(*_klotski(puzzle), metric, limits, control)
+        case Rush():
+            return _kernels.explore_rush(*rush_arguments(puzzle), metric, limits, control)
+        case Parkout():
+            return _kernels.explore_parkout(*_parkout(puzzle), limits, control)
+    raise SearchError(f"no positions of {puzzle.family} are explored; `unjam atlas build` serves boards of a size")
+
+
+def level_graph(puzzle: Puzzle, metric: Metric, table: bytes | memoryview) -> _kernels.LevelGraph:
+    """What ``explore_kernel`` found, to be asked; raises ValueError where the table is not of such a puzzle."""
+    match puzzle:
+        case Klotski():
+            return _kernels.klotski_graph(*_klotski(puzzle), metric, table)
+        case Rush():
+            return _kernels.rush_graph(*rush_arguments(puzzle), metric, table)
+        case Parkout():
+            return _kernels.parkout_graph(*_parkout(puzzle), table)
+    raise TypeError(f"no graph of {puzzle.family}")
 
 
 def check_moves(puzzle: Puzzle, metric: Metric, moves: Sequence[tuple[int, int]]) -> str:

@@ -1,0 +1,311 @@
+"""Atlases of levels: every position that can be reached, with the exact distance to the nearest goal.
+
+They serve klotski, rush and parkout; boards of tiles have theirs by size (atlas.py). A level and its mirror images
+share one, of the canonical form. Goals are positions like others: what can be reached through them belongs to the
+graph, as in Fogleman's database of Rush Hour. Pieces that are interchangeable are not told apart, and solutions are
+sequences of moves of such positions.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from unjam import _kernels
+from unjam.errors import PositionError, SearchError, TableError
+from unjam.puzzles import from_canonical
+from unjam.puzzles.blocks import Blocks, Cells
+from unjam.puzzles.grid import OUT, Move
+from unjam.puzzles.positions import position_of, puzzle_at
+from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.search import table_files
+from unjam.search.encode import explore_kernel, level_graph, run_kernel
+from unjam.search.interrupt import interruptibly
+from unjam.search.solution import NO_LIMIT, Budget
+from unjam.search.table_files import HEADER, Stopped, folder
+
+FORMAT = 1
+MAGIC = b"unjam level atlas\n"
+SUFFIX = ".level"
+NOWHERE = -1
+
+Position: TypeAlias = Puzzle | Cells  # a puzzle with the level's walls, pieces and goal, or a state of the level
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """What a budget allowed: an atlas, or the reason why there is none.
+
+    ``reason`` is ``seconds``, ``nodes``, ``bytes`` or ``cancelled``. ``states`` are the positions that were met; all of
+    them where there is an atlas.
+    """
+
+    atlas: LevelAtlas | None
+    reason: str | None
+    states: int
+    expanded: int
+    generated: int
+    peak_bytes: int
+    seconds: float
+
+
+class LevelAtlas:
+    """The positions of one level in one metric. Made by ``explore``, ``find_level_atlas`` and ``open_level_atlas``.
+
+    States and moves are those of ``level``, which may be any image of the level that was explored. What is asked about
+    a position raises PositionError where it is none of the level's, or cannot be reached.
+    """
+
+    def __init__(self, level: Puzzle, metric: Metric, table: bytes | memoryview) -> None:
+        """Raises ValueError where the table is no such level's."""
+        if not isinstance(level, Blocks):
+            raise SearchError(f"there are no atlases of single levels of {level.family}")
+        self.level: Blocks = level
+        self.metric = metric
+        self._table = table
+        canonical = _canonical(level)
+        self._kernel = level_graph(canonical, metric, table)
+        values = self._kernel.counts()
+        self.dead_ends: int = values[0]  # positions from which no goal can be reached
+        self.counts: tuple[int, ...] = tuple(values[1:])  # positions at each distance from the nearest goal
+        self._frame = _Frame(level, canonical)
+
+    @property
+    def states(self) -> int:
+        return self.dead_ends + sum(self.counts)
+
+    @property
+    def depth(self) -> int | None:
+        """Moves from the farthest positions that can be solved; None where none can."""
+        return len(self.counts) - 1 if self.counts else None
+
+    def moves_left(self, position: Position) -> int | None:
+        """None where no goal can be reached from there."""
+        value = self._kernel.value(self._anchors(self.state(position)))
+        if value == NOWHERE:
+            raise PositionError("the position cannot be reached in this level")
+        return value - 1 if value else None
+
+    def next_moves(self, position: Position) -> list[Move]:
+        """All moves that shortest solutions begin with; none at a goal or in a dead end."""
+        state = self.state(position)
+        anchors = self._anchors(state)
+        self.moves_left(state)
+        return [self._frame.move(state, anchors, move) for move in self._kernel.next_moves(anchors)]
+
+    def solutions(self, position: Position, *, control: _kernels.Control | None = None) -> int:
+        """How many shortest solutions there are: 1 at a goal, 0 in a dead end. Raises Stopped if cancelled."""
+        state = self.state(position)
+        self.moves_left(state)
+        limits = _kernels.Limits(inf, NO_LIMIT, NO_LIMIT)
+        count = partial(self._kernel.solutions, self._anchors(state), limits)
+        reason, digits = interruptibly(count) if control is None else count(control)
+        if reason == "bytes":
+            raise MemoryError
+        if reason:
+            raise Stopped
+        return int.from_bytes(digits, "little")
+
+    def hardest(self, most: int = 1) -> list[Cells]:
+        """States that are farthest from the goal, up to so many; none where there is no goal."""
+        return [] if self.depth is None else self.at(self.depth, most)
+
+    def at(self, distance: int | None, most: int = 1) -> list[Cells]:
+        """States so many moves from the goal, or dead ends for None, up to so many; always the same ones."""
+        value = 0 if distance is None else distance + 1
+        if value < 0:
+            return []
+        return [self.level.fold(self._frame.state(anchors)) for anchors in self._kernel.listed(value, most)]
+
+    def state(self, position: Position) -> Cells:
+        """The level's state of a puzzle (``positions.position_of``); states are taken as they are."""
+        return position_of(self.level, position) if isinstance(position, Puzzle) else position
+
+    def puzzle(self, state: Cells) -> Puzzle:
+        """The puzzle that starts there (``positions.puzzle_at``)."""
+        return puzzle_at(self.level, state)
+
+    def save(self, control: _kernels.Control | None = None) -> Path:
+        """Keep it in the folder of tables, instead of what is there. Raises TableError, and Stopped if cancelled."""
+        path = path_of(self.level, self.metric)
+        control = control or _kernels.Control()
+        check = partial(_spot_check, self.level, self.metric, control)
+        table_files.make(path, self._write, check, control, again=True)
+        return path
+
+    def _anchors(self, state: Cells) -> list[int]:
+        anchors = self._frame.anchors(state)
+        if anchors is None:
+            raise PositionError("the position cannot be reached in this level")
+        return anchors
+
+    def _write(self, file: BinaryIO, end: float) -> None:
+        file.seek(HEADER)
+        file.write(self._table)
+        table_files.finish(file, MAGIC, _fields(self.level, self.metric))
+
+
+class _Frame:
+    """The way from the states of a level to those of its canonical form, and back. Fixed cars are pillars there."""
+
+    def __init__(self, level: Blocks, canonical: Blocks) -> None:
+        symmetry = level.to_canonical
+        self._back = symmetry.inverse(level.width, level.height)
+        self._start = level.start()
+        grid = canonical.grid()
+        # Of each piece its number there, or None, and where its first cell is there by where it is here.
+        self._pieces: list[tuple[int | None, dict[int, int]]] = []
+        for piece, first in enumerate(self._start):
+            cells = level.covered(self._start, piece)
+            there = grid[symmetry.cells[first]]
+            if there < 0:
+                self._pieces.append((None, {first: NOWHERE}))
+                continue
+            anchor = canonical.start()[there] - symmetry.cells[first]
+            ways = {OUT: OUT}
+            for shift in _shifts(cells, level.width, level.height):
+                ways[first + shift] = symmetry.cells[first + shift] + anchor
+            self._pieces.append((there, ways))
+        self._size = canonical.pieces
+        self._homes = [
+            (piece, {there: here for here, there in ways.items()})
+            for piece, (number, ways) in enumerate(self._pieces)
+            if number is not None
+        ]
+        self._numbers = [number for number, _ in self._pieces if number is not None]
+
+    def anchors(self, state: Cells) -> list[int] | None:
+        """None where a piece cannot be where the state says."""
+        if len(state) != len(self._pieces):
+            return None
+        anchors = [OUT] * self._size
+        for cell, (number, ways) in zip(state, self._pieces, strict=True):
+            if cell not in ways:
+                return None
+            if number is not None:
+                anchors[number] = ways[cell]
+        return anchors
+
+    def state(self, anchors: Sequence[int]) -> Cells:
+        state = list(self._start)
+        for number, (piece, ways) in zip(self._numbers, self._homes, strict=True):
+            state[piece] = ways[anchors[number]]
+        return tuple(state)
+
+    def move(self, state: Cells, anchors: list[int], move: tuple[int, int]) -> Move:
+        """The move as ``Puzzle.moves`` has it, from the piece's first cell."""
+        piece, ways = self._homes[self._numbers.index(anchors.index(move[0]))]
+        return Move(state[piece], ways[move[1]])
+
+
+def _shifts(cells: Cells, width: int, height: int) -> list[int]:
+    """By how much a piece's cells can change so that all of it stays on the board."""
+    rows, columns = [cell // width for cell in cells], [cell % width for cell in cells]
+    return [
+        down * width + right
+        for down in range(-min(rows), height - max(rows))
+        for right in range(-min(columns), width - max(columns))
+    ]
+
+
+def explore(
+    puzzle: Puzzle, metric: str | None = None, budget: Budget = Budget(), *, control: _kernels.Control | None = None
+) -> Exploration:
+    """Find every position that can be reached from the puzzle's, and its distance to the nearest goal.
+
+    ``control`` lets another thread watch and cancel; without it Ctrl-C does. Raises MetricError, and SearchError for
+    tiles. A budget that ends is an answer.
+    """
+    metric = puzzle.check_metric(metric)
+    limits = _kernels.Limits(
+        inf if budget.seconds is None else budget.seconds,
+        NO_LIMIT if budget.nodes is None else budget.nodes,
+        NO_LIMIT if budget.bytes is None else budget.bytes,
+    )
+    began = time.perf_counter()
+    run = partial(explore_kernel, _canonical(puzzle), metric, limits)
+    found = interruptibly(run) if control is None else run(control)
+    return Exploration(
+        None if found.table is None else LevelAtlas(puzzle, metric, found.table),
+        found.reason or None,
+        found.states,
+        found.expanded,
+        found.generated,
+        found.peak_bytes,
+        time.perf_counter() - began,
+    )
+
+
+def path_of(level: Puzzle, metric: Metric) -> Path:
+    """Where the atlas of a level, in whatever orientation, is kept."""
+    return folder() / f"{level.family}-{level.key.hex()}-{metric}{SUFFIX}"
+
+
+def find_level_atlas(level: Puzzle, metric: Metric) -> LevelAtlas | TableError | None:
+    """The atlas from the folder, why it cannot be used, or None where there is none."""
+    found = table_files.find(path_of(level, metric), partial(_read, level, metric))
+    return LevelAtlas(level, metric, found) if isinstance(found, memoryview) else found
+
+
+def open_level_atlas(level: Puzzle, metric: Metric) -> LevelAtlas:
+    """As ``find_level_atlas``; raises TableError if it is missing, truncated, foreign or corrupted."""
+    found = find_level_atlas(level, metric)
+    if found is None:
+        raise TableError(f"there is no {path_of(level, metric)}; `unjam atlas level --save` makes it")
+    if isinstance(found, TableError):
+        raise found
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLevel:
+    """A file of the folder, whole or not."""
+
+    path: Path
+    states: int
+
+
+def stored_levels() -> list[StoredLevel]:
+    found = []
+    for path in sorted(folder().glob(f"*{SUFFIX}")):
+        with path.open("rb") as file:
+            file.seek(HEADER)
+            head = file.read(8)
+        found.append(StoredLevel(path, struct.unpack("<Q", head)[0] if len(head) == 8 else 0))
+    return found
+
+
+def _canonical(level: Puzzle) -> Any:
+    return from_canonical(level.family, level.canonical)
+
+
+def _fields(level: Puzzle, metric: Metric) -> dict[str, Any]:
+    return {"format": FORMAT, "family": level.family, "key": level.key.hex(), "metric": metric}
+
+
+def _read(level: Puzzle, metric: Metric, file: BinaryIO) -> memoryview:
+    again = "`unjam atlas level --save` makes it anew"
+    table = table_files.mapped(file, MAGIC, _fields(level, metric), again)
+    try:
+        level_graph(_canonical(level), metric, table)
+    except ValueError as error:
+        raise TableError(f"{file.name} is no atlas of this level: {error}; {again}") from None
+    return table
+
+
+def _spot_check(level: Puzzle, metric: Metric, control: _kernels.Control, file: BinaryIO) -> None:
+    """Solve the level by a search that knows no atlas; raises TableError if the lengths differ."""
+    atlas = LevelAtlas(level, metric, _read(level, metric, file))
+    limits = _kernels.Limits(inf, NO_LIMIT, NO_LIMIT)
+    found = run_kernel(level, metric, "bfs", None, False, limits, control)
+    if control.cancelled:
+        raise Stopped
+    length = found.length if found.outcome == "optimal" else None
+    if atlas.moves_left(atlas.level.start()) != length:
+        raise TableError(f"the atlas is wrong: {atlas.moves_left(atlas.level.start())} for the start, not {length}")
