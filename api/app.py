@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from asyncio import Semaphore
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
 
-from api import batches, errors, health, puzzles
+from api import batches, errors, health, hints, puzzles
 from api.body import BodyLimit
 from api.telemetry import RequestMetrics
 from unjam.settings import Settings, get_settings
@@ -41,8 +42,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.settings = settings
+    app.state.hints = Semaphore(settings.max_hints)
     errors.install(app)
-    for routes in (batches.routes, puzzles.routes, health.routes):
+    for routes in (batches.routes, puzzles.routes, hints.routes, health.routes):
         app.include_router(routes)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(RequestMetrics)

@@ -9,7 +9,7 @@ from fastapi import Request
 
 import unjam
 from api.errors import ApiError
-from api.schemas import PackOptions, SolveOrder
+from api.schemas import Level, PackOptions
 from unjam.packs.entry import Entry
 from unjam.packs.fields import PUZZLE_FIELDS, Defaults
 from unjam.packs.read import read_objects, read_pack
@@ -49,7 +49,7 @@ def from_objects(objects: Iterable[object]) -> Iterator[Entry]:
     return read_objects(objects)
 
 
-def from_order(order: SolveOrder) -> Entry:
+def from_order(order: Level) -> Entry:
     """The one entry of an order; raises ParseError or MetricError where it is none."""
     raw = order.fields()
     entry = next(read_objects([raw]))

@@ -145,6 +145,23 @@ class SolveOrder(Level):
     wait: float = Field(10.0, ge=0, le=60, allow_inf_nan=False, description="Seconds to wait for the answer.")
 
 
+class HintBudget(BudgetOrder):
+    """What the search for a hint may spend; the client waits as long."""
+
+    seconds: float | None = Field(10.0, gt=0, le=60, allow_inf_nan=False)
+    bytes: Count | None = Field(1_000_000_000, description="Memory of the search; at most `UNJAM_MAX_BUDGET_BYTES`.")
+
+
+class HintOrder(Level):
+    """A position in the middle of play, or the start of a level."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{**RUSH, "metric": "step", "budget": {"seconds": 5}}]}
+    )
+
+    budget: HintBudget = Field(default_factory=HintBudget)
+
+
 class LookupOrder(BaseModel):
     """Puzzles to look up, in any orientation."""
 
@@ -245,6 +262,32 @@ class Solved(BaseModel):
 
     batch: Batch
     result: Result | None
+
+
+class NextMove(BaseModel):
+    """A move in the notation of the family, and in cells."""
+
+    move: str
+    cell: int = Field(description="What covers this cell moves; cells are counted from 0 by rows.")
+    to: int | None = Field(description="Where it comes to; null if the car leaves.")
+
+
+class HintAnswer(BaseModel):
+    """What to do next in a position."""
+
+    metric: MetricName
+    outcome: Outcome = Field(description="optimal: proven; unsolvable: a dead end; bounded: not within the budget.")
+    moves_left: int | None = Field(description="Proven; 0 at the goal.")
+    lower: int | None
+    upper: int | None
+    moves: list[NextMove] = Field(description="Next moves of shortest solutions; none unless the outcome is optimal.")
+    complete: bool = Field(description="Whether `moves` are all optimal next moves.")
+    unproven: NextMove | None = Field(
+        description="bounded: the first move of the best solution found, of `upper` moves; it may not be optimal."
+    )
+    source: Literal["rules", "atlas", "store", "search"]
+    reason: str | None
+    seconds: float
 
 
 class Answer(BaseModel):

@@ -10,7 +10,7 @@ import click
 import pytest
 from fastapi.routing import APIRoute
 
-from api import batches, health, puzzles
+from api import batches, health, hints, puzzles
 from cli.main import cli
 from unjam.packs.fields import Defaults
 from unjam.packs.read import read_pack
@@ -97,7 +97,7 @@ def test_every_endpoint_is_documented() -> None:
     documented = set(re.findall(r"^\| `(GET|POST|DELETE|PUT) (/\S*)` \|", page, re.MULTILINE))
     served = {
         (method, route.path)
-        for routes in (batches.routes, puzzles.routes, health.routes)
+        for routes in (batches.routes, puzzles.routes, hints.routes, health.routes)
         for route in routes.routes
         if isinstance(route, APIRoute)
         for method in route.methods

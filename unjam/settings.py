@@ -40,7 +40,10 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=256 * 2**20, gt=0, description="Largest request body the API accepts.")
     max_batch_levels: int = Field(default=1_000_000, gt=0, description="Most levels in one batch of the API.")
     max_budget_bytes: int = Field(
-        default=8_000_000_000, gt=0, description="Most memory that one search of a batch of the API may ask for."
+        default=8_000_000_000, gt=0, description="Most memory that one search of the API may ask for."
+    )
+    max_hints: int = Field(
+        default=4, gt=0, le=32, description="Most searches for hints that the API runs at once; others are refused."
     )
 
 
