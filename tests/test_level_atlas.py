@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from math import factorial
 from pathlib import Path
 from random import Random
@@ -18,10 +19,10 @@ import unjam
 from tests.boards import RANDOM_BOARDS
 from unjam._kernels import Control
 from unjam.errors import ParseError, PositionError, SearchError, TableError
-from unjam.puzzles import FAMILIES
+from unjam.puzzles import FAMILIES, from_canonical
 from unjam.puzzles.blocks import Blocks
-from unjam.puzzles.grid import OUT, Move
-from unjam.puzzles.positions import position_of, puzzle_at, read_position
+from unjam.puzzles.grid import OUT, Move, symmetries
+from unjam.puzzles.positions import position_of, puzzle_at, read_position, turned
 from unjam.puzzles.puzzle import Metric, State
 from unjam.search.level_atlas import LevelAtlas, explore, find_level_atlas, open_level_atlas, path_of, stored_levels
 from unjam.search.solution import Budget
@@ -204,10 +205,10 @@ def test_an_answer_takes_less_than_a_millisecond() -> None:
         ({"family": "rush", "board": "AA../..../..../...."}, "of rush, the level of klotski"),
         ({**CORRIDOR, "board": "A...B", "goal": "....A"}, "5x1, the level is 4x1"),
         ({**CORRIDOR, "board": "A#.B"}, "column 2 is free in the level, a wall in the position"),
-        ({**CORRIDOR, "board": "AA.B", "goal": "..AA"}, "lacks a piece like A"),
-        ({**CORRIDOR, "board": "A..."}, "lacks a piece like B"),
-        ({**CORRIDOR, "board": "ACDB"}, "no piece like"),
-        ({**CORRIDOR, "goal": "..A."}, "lacks a piece like A"),
+        ({**CORRIDOR, "board": "AA.B", "goal": "..AA"}, "no piece like A here"),
+        ({**CORRIDOR, "board": "A..."}, "lacks a piece like A"),
+        ({**CORRIDOR, "board": "ACDB"}, "no piece like A here, or not as many"),
+        ({**CORRIDOR, "goal": "..A."}, "no piece like A here"),
     ],
 )
 def test_positions_of_other_levels_are_refused(position: dict[str, Any], reason: str) -> None:
@@ -305,14 +306,65 @@ class TestFiles:
         assert find_level_atlas(level, "slide") is None
         assert [(file.path, file.states) for file in stored_levels()] == [(path, atlas.states)]
 
+    @pytest.mark.parametrize("family", FAMILY_NAMES)
+    def test_found_from_any_position_of_the_level(self, family: str, folder: Path) -> None:
+        random, found = Random(f"{family} found"), 0
+        for puzzle, metric, whole in islice(small_levels(family, 3), 60):
+            for path in folder.iterdir():
+                path.unlink()
+            atlas_of(puzzle, metric).save()
+            for state in random.sample([*whole.children], min(4, len(whole.children))):
+                assert isinstance(state, tuple)
+                try:
+                    position = puzzle_at(puzzle, state)
+                except PositionError:
+                    continue
+                assert isinstance(position, Blocks)
+                position = turned(position, random.choice(symmetries(puzzle.width, puzzle.height)))
+                if random.random() < 0.5:  # other letters
+                    position = from_canonical(family, position.canonical)
+                atlas = find_level_atlas(position, metric)
+                assert isinstance(atlas, LevelAtlas)
+                assert atlas.states == len(whole.children)
+                assert atlas.moves_left(position) == whole.distance.get(state) == unjam.solve(position, metric).length
+                assert len(atlas.next_moves(position)) == len(whole.next(state))
+                here, there = position.start(), atlas.state(position)
+                while moves := atlas.next_moves(there):
+                    move = random.choice(moves)
+                    here, there = position.apply(here, move, metric), atlas.level.apply(there, move, metric)
+                assert position.is_goal(here) == (state in whole.distance)
+                found += 1
+        assert found > 100
+
+    def test_a_level_in_another_component_is_another_level(self) -> None:
+        """The same walls, cars and exit, but two cars have changed their order."""
+        one, other = (unjam.parse("klotski", board, goal="...A") for board in ("AB..", "B..A"))
+        atlas_of(one, "step").save()
+        assert find_level_atlas(other, "step") is None
+        atlas_of(other, "step").save()
+        assert len(stored_levels()) == 2
+        assert [open_level_atlas(level, "step").moves_left(level) for level in (one, other)] == [None, 0]
+        assert open_level_atlas(unjam.parse("klotski", "B.A.", goal="...A"), "step").moves_left((0, 2)) == 1
+
+    def test_a_gate_that_a_position_hides_is_none(self) -> None:
+        """The board B-A. says that B may go on to the last cell but one; AB.. on the way does not."""
+        level = unjam.parse("klotski", "A-../B...", goal="..A./....")
+        atlas = atlas_of(level, "step")
+        atlas.save()
+        hidden = unjam.parse("klotski", ".A../B...", goal="..A./....")
+        assert atlas.moves_left(hidden) == 1
+        assert find_level_atlas(hidden, "step") is None
+        shown = unjam.parse("klotski", ".-A./B...", goal="..A./....")
+        assert open_level_atlas(shown, "step").moves_left(shown) == 0
+
     def test_spoilt_files_are_refused(self) -> None:
         level = unjam.parse(**CORRIDOR)
         atlas = atlas_of(level, "step")
         path = atlas.save()
         whole = path.read_bytes()
         header = json.loads(whole[: whole.index(b"\0")].split(b"\n")[1])
-        assert header["key"] == level.key.hex()
         other = atlas_of(unjam.parse("klotski", "A.B", goal="..A", goal_mode="class"), "step").save().read_bytes()
+        assert header["name"] == path.stem
         for spoilt in (b"", whole[:100], whole[:4096], whole[:-1], whole[:-1] + b"\7", b"x" + whole[1:], other):
             path.write_bytes(spoilt)
             with pytest.raises(TableError, match="unjam atlas level --save"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -18,11 +19,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from unjam import _kernels
-from unjam.errors import PositionError, SearchError, TableError
+from unjam.errors import PositionError, TableError, UnjamError
 from unjam.puzzles import from_canonical
 from unjam.puzzles.blocks import Blocks, Cells
-from unjam.puzzles.grid import OUT, Move
-from unjam.puzzles.positions import position_of, puzzle_at
+from unjam.puzzles.grid import OUT, Move, Symmetry, symmetries
+from unjam.puzzles.klotski import Klotski
+from unjam.puzzles.positions import position_of, puzzle_at, setting, turned
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search import table_files
 from unjam.search.encode import explore_kernel, level_graph, run_kernel
@@ -55,6 +57,18 @@ class Exploration:
     seconds: float
 
 
+class _Graph:
+    """What was explored: the canonical form of a level."""
+
+    def __init__(self, level: Blocks, metric: Metric, table: bytes | memoryview) -> None:
+        """Raises ValueError where the table is no such level's."""
+        self.level = level
+        self.metric = metric
+        self.table = table
+        self.kernel = level_graph(level, metric, table)
+        self.values = self.kernel.counts()
+
+
 class LevelAtlas:
     """The positions of one level in one metric. Made by ``explore``, ``find_level_atlas`` and ``open_level_atlas``.
 
@@ -62,19 +76,15 @@ class LevelAtlas:
     a position raises PositionError where it is none of the level's, or cannot be reached.
     """
 
-    def __init__(self, level: Puzzle, metric: Metric, table: bytes | memoryview) -> None:
-        """Raises ValueError where the table is no such level's."""
-        if not isinstance(level, Blocks):
-            raise SearchError(f"there are no atlases of single levels of {level.family}")
-        self.level: Blocks = level
-        self.metric = metric
-        self._table = table
-        canonical = _canonical(level)
-        self._kernel = level_graph(canonical, metric, table)
-        values = self._kernel.counts()
-        self.dead_ends: int = values[0]  # positions from which no goal can be reached
-        self.counts: tuple[int, ...] = tuple(values[1:])  # positions at each distance from the nearest goal
-        self._frame = _Frame(level, canonical)
+    def __init__(self, level: Blocks, graph: _Graph, symmetry: Symmetry) -> None:
+        """``symmetry`` leads from the level to that of the graph."""
+        self.level = level
+        self.metric = graph.metric
+        self.dead_ends: int = graph.values[0]  # positions from which no goal can be reached
+        self.counts: tuple[int, ...] = tuple(graph.values[1:])  # positions at each distance from the nearest goal
+        self._graph = graph
+        self._kernel = graph.kernel
+        self._frame = _Frame(level, graph.level, symmetry)
 
     @property
     def states(self) -> int:
@@ -135,7 +145,7 @@ class LevelAtlas:
         """Keep it in the folder of tables, instead of what is there. Raises TableError, and Stopped if cancelled."""
         path = path_of(self.level, self.metric)
         control = control or _kernels.Control()
-        check = partial(_spot_check, self.level, self.metric, control)
+        check = partial(_spot_check, path, self.level, self.metric, control)
         table_files.make(path, self._write, check, control, again=True)
         return path
 
@@ -147,16 +157,17 @@ class LevelAtlas:
 
     def _write(self, file: BinaryIO, end: float) -> None:
         file.seek(HEADER)
-        file.write(self._table)
-        table_files.finish(file, MAGIC, _fields(self.level, self.metric))
+        text = self._graph.level.canonical.encode()
+        file.write(struct.pack("<2Q", len(text), self.states))
+        file.write(text.ljust(_padded(len(text))))
+        file.write(self._graph.table)
+        table_files.finish(file, MAGIC, _fields(path_of(self.level, self.metric)))
 
 
 class _Frame:
-    """The way from the states of a level to those of its canonical form, and back. Fixed cars are pillars there."""
+    """The way from the states of a level to those of its image, and back. Fixed cars may be pillars there."""
 
-    def __init__(self, level: Blocks, canonical: Blocks) -> None:
-        symmetry = level.to_canonical
-        self._back = symmetry.inverse(level.width, level.height)
+    def __init__(self, level: Blocks, canonical: Blocks, symmetry: Symmetry) -> None:
         self._start = level.start()
         grid = canonical.grid()
         # Of each piece its number there, or None, and where its first cell is there by where it is here.
@@ -229,10 +240,15 @@ def explore(
         NO_LIMIT if budget.bytes is None else budget.bytes,
     )
     began = time.perf_counter()
-    run = partial(explore_kernel, _canonical(puzzle), metric, limits)
+    canonical = from_canonical(puzzle.family, puzzle.canonical)
+    run = partial(explore_kernel, canonical, metric, limits)
     found = interruptibly(run) if control is None else run(control)
+    assert isinstance(puzzle, Blocks)
+    assert isinstance(canonical, Blocks)
     return Exploration(
-        None if found.table is None else LevelAtlas(puzzle, metric, found.table),
+        None
+        if found.table is None
+        else LevelAtlas(puzzle, _Graph(canonical, metric, found.table), puzzle.to_canonical),
         found.reason or None,
         found.states,
         found.expanded,
@@ -242,22 +258,52 @@ def explore(
     )
 
 
-def path_of(level: Puzzle, metric: Metric) -> Path:
+def path_of(level: Blocks, metric: Metric) -> Path:
     """Where the atlas of a level, in whatever orientation, is kept."""
-    return folder() / f"{level.family}-{level.key.hex()}-{metric}{SUFFIX}"
+    return folder() / f"{level.family}-{setting(level).hex()}-{level.key.hex()}-{metric}{SUFFIX}"
 
 
-def find_level_atlas(level: Puzzle, metric: Metric) -> LevelAtlas | TableError | None:
-    """The atlas from the folder, why it cannot be used, or None where there is none."""
-    found = table_files.find(path_of(level, metric), partial(_read, level, metric))
-    return LevelAtlas(level, metric, found) if isinstance(found, memoryview) else found
+def find_level_atlas(puzzle: Puzzle, metric: Metric) -> LevelAtlas | TableError | None:
+    """An atlas from the folder that has the puzzle's position, why it cannot be used, or None where there is none.
+
+    That of the level which starts with this position, or else of one in which it can be reached, however it is turned
+    and whatever the pieces are called; ``level`` is turned as the puzzle then.
+    """
+    if not isinstance(puzzle, Blocks):
+        return None
+    path = path_of(puzzle, metric)
+    found = table_files.find(path, partial(_read, path))
+    if isinstance(found, _Graph):
+        return LevelAtlas(puzzle, found, puzzle.to_canonical)
+    for path in sorted(folder().glob(f"{puzzle.family}-{setting(puzzle).hex()}-*-{metric}{SUFFIX}")):
+        graph = table_files.find(path, partial(_read, path))
+        if isinstance(graph, _Graph):
+            if atlas := _with_position(graph, puzzle):
+                return atlas
+        else:
+            found = found or graph
+    return found
 
 
-def open_level_atlas(level: Puzzle, metric: Metric) -> LevelAtlas:
+def _with_position(graph: _Graph, puzzle: Blocks) -> LevelAtlas | None:
+    """The graph turned as the puzzle, if that is one of its positions."""
+    for symmetry in symmetries(graph.level.width, graph.level.height):
+        level = turned(graph.level, symmetry)
+        if isinstance(level, Klotski) and isinstance(puzzle, Klotski) and level.gates != puzzle.gates:
+            continue  # as a puzzle it has no gates but those that it shows
+        with suppress(PositionError):
+            state = position_of(level, puzzle)
+            atlas = LevelAtlas(level, graph, symmetry.inverse(graph.level.width, graph.level.height))
+            atlas.moves_left(state)
+            return atlas
+    return None
+
+
+def open_level_atlas(puzzle: Puzzle, metric: Metric) -> LevelAtlas:
     """As ``find_level_atlas``; raises TableError if it is missing, truncated, foreign or corrupted."""
-    found = find_level_atlas(level, metric)
+    found = find_level_atlas(puzzle, metric)
     if found is None:
-        raise TableError(f"there is no {path_of(level, metric)}; `unjam atlas level --save` makes it")
+        raise TableError(f"there is no atlas of this level in {folder()}; `unjam atlas level --save` makes it")
     if isinstance(found, TableError):
         raise found
     return found
@@ -275,37 +321,42 @@ def stored_levels() -> list[StoredLevel]:
     found = []
     for path in sorted(folder().glob(f"*{SUFFIX}")):
         with path.open("rb") as file:
-            file.seek(HEADER)
-            head = file.read(8)
-        found.append(StoredLevel(path, struct.unpack("<Q", head)[0] if len(head) == 8 else 0))
+            file.seek(HEADER + 8)
+            states = file.read(8)
+        found.append(StoredLevel(path, int.from_bytes(states, "little")))
     return found
 
 
-def _canonical(level: Puzzle) -> Any:
-    return from_canonical(level.family, level.canonical)
+def _fields(path: Path) -> dict[str, Any]:
+    return {"format": FORMAT, "name": path.stem}
 
 
-def _fields(level: Puzzle, metric: Metric) -> dict[str, Any]:
-    return {"format": FORMAT, "family": level.family, "key": level.key.hex(), "metric": metric}
+def _padded(size: int) -> int:
+    return -(-size // 8) * 8
 
 
-def _read(level: Puzzle, metric: Metric, file: BinaryIO) -> memoryview:
+def _read(path: Path, file: BinaryIO) -> _Graph:
+    """``path`` is where the file belongs."""
     again = "`unjam atlas level --save` makes it anew"
-    table = table_files.mapped(file, MAGIC, _fields(level, metric), again)
+    everything = table_files.mapped(file, MAGIC, _fields(path), again)
+    family, _, key, metric = path.stem.split("-")
     try:
-        level_graph(_canonical(level), metric, table)
-    except ValueError as error:
-        raise TableError(f"{file.name} is no atlas of this level: {error}; {again}") from None
-    return table
+        size, _ = struct.unpack_from("<2Q", everything)
+        level = from_canonical(family, str(everything[16 : 16 + size], "utf-8"))
+        if level.key.hex() != key or not isinstance(level, Blocks):
+            raise ValueError("it is another level's")
+        return _Graph(level, level.check_metric(metric), everything[16 + _padded(size) :])
+    except (ValueError, TypeError, KeyError, struct.error, UnjamError) as error:
+        raise TableError(f"{file.name} is no atlas of a level: {error}; {again}") from None
 
 
-def _spot_check(level: Puzzle, metric: Metric, control: _kernels.Control, file: BinaryIO) -> None:
+def _spot_check(path: Path, level: Blocks, metric: Metric, control: _kernels.Control, file: BinaryIO) -> None:
     """Solve the level by a search that knows no atlas; raises TableError if the lengths differ."""
-    atlas = LevelAtlas(level, metric, _read(level, metric, file))
+    atlas = LevelAtlas(level, _read(path, file), level.to_canonical)
     limits = _kernels.Limits(inf, NO_LIMIT, NO_LIMIT)
     found = run_kernel(level, metric, "bfs", None, False, limits, control)
     if control.cancelled:
         raise Stopped
     length = found.length if found.outcome == "optimal" else None
-    if atlas.moves_left(atlas.level.start()) != length:
-        raise TableError(f"the atlas is wrong: {atlas.moves_left(atlas.level.start())} for the start, not {length}")
+    if atlas.moves_left(level.start()) != length:
+        raise TableError(f"the atlas is wrong: {atlas.moves_left(level.start())} for the start, not {length}")
