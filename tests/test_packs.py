@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -280,6 +282,42 @@ class TestFiles:
         assert line == 1 + len(head.splitlines())
         assert f"longer than {MAX_LINE:,} bytes" in said
         assert peak < 6 * MAX_LINE
+
+    @pytest.mark.parametrize(
+        "pack",
+        [
+            b"1 " * 250_000 + b"x\n",  # a line that is nearly all numbers
+            b"board," + b",".join(b"column%d" % n for n in range(30_000)) + b"\n",
+        ],
+    )
+    def test_a_long_line_takes_time_in_proportion(self, pack: bytes) -> None:
+        began = time.process_time()
+        with suppress(PackError):
+            read(pack, "rush")
+        assert time.process_time() - began < 4
+
+    @pytest.mark.parametrize(("format", "head"), [("text", b""), ("csv", b'board\n"\n')])
+    def test_long_lines_that_belong_together_are_never_held(self, format: str, head: bytes) -> None:
+        def lines() -> Iterator[bytes]:
+            yield from head.splitlines(keepends=True)
+            for _ in range(40):
+                yield b"." * (MAX_LINE - 1) + b"\n"
+
+        tracemalloc.start()
+        try:
+            entries = read_pack(_Lines(lines()), format=format, defaults=Defaults("rush"))  # type: ignore[arg-type]
+            said = [entry.error for entry in entries]
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert all(said)
+        assert peak < 8 * MAX_LINE
+
+    @pytest.mark.parametrize("fields", ['"family": 1, "family"', '"family": "parkout", "board": "aA", "closed"'])
+    def test_lists_in_lists_are_refused(self, fields: str) -> None:
+        [entry] = read("{" + f"{fields}: {'[' * 1020}{']' * 1020}" + "}")
+        assert entry.error is not None
+        assert len(entry.error) < 200
 
     def test_every_tenth_of_ten_thousand_is_broken(self) -> None:
         breaks = [b"{\n", b"\xff\n", b'{"family": "rush", "board": "ooo"}\n', b"\0\n"]

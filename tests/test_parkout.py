@@ -146,6 +146,8 @@ def test_more_cars_than_the_alphabet_has() -> None:
         ({"board": "aA", "gates": [{"edge": "top", "opens": True}]}, "gates", None, None, "numbers of cars"),
         ({"board": "aA", "gates": [{"edge": "top", "closes": -1}]}, "gates", None, None, "numbers of cars"),
         ({"board": "aA", "gates": [{"edge": "top", "opens": 3, "closes": 2}]}, "gates", None, None, "before it opens"),
+        ({"board": "aA", "gates": [{"edge": "top", "opens": 10**5000, "closes": 2}]}, "gates", None, None, "this int"),
+        ({"board": "aA", "closed": [-(10**5000)]}, "closed", None, None, "this int is no edge"),
         ({"board": "aA", "gates": [{"edge": "top", "open": 3}]}, "gates", None, None, "a gate is"),
         ({"board": "aA", "closed": "top", "gates": [{"edge": "top:1", "opens": 1}]}, "gates", None, None, "already"),
         ({"board": "aA", "exits": "top"}, "exits", None, None, "no such field"),

@@ -163,7 +163,13 @@ def test_every_board_up_to_25_cells_has_disjoint_patterns_of_all_tiles() -> None
                 assert named(table.name) == table
 
 
-@pytest.mark.parametrize("name", ["", "4x4", "4x4-5-5-5", "4x4-6-6-3-blank-0", "4x4-6-6-3-blank-15", "7x7-8", "0x0-3"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "4x4", "4x4-5-5-5", "4x4-6-6-3-blank-0", "4x4-6-6-3-blank-15", "7x7-8", "0x0-3"),
+        "4x4-6-6-3-blank-" + "1" * 5000,
+    ],
+)
 def test_names_of_no_table_are_refused(name: str) -> None:
     with pytest.raises(TableError, match="no table"):
         named(name)

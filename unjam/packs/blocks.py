@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from unjam.errors import ParseError
 from unjam.packs.entry import Entry
 from unjam.packs.fields import FIELDS, METRICS, Defaults, from_text, read_entry
-from unjam.packs.lines import Line, is_comment
+from unjam.packs.lines import MAX_LINE, Line, is_comment
 
 _MAX_BLOCK_LINES = 1000
 _HEADER = re.compile(rf"(?:({'|'.join((*FIELDS, *METRICS, 'optimal'))}):|([A-Za-z_][\w-]*):(?=\s))\s*(.*)")
@@ -35,13 +35,18 @@ def read(lines: Iterable[Line], defaults: Defaults) -> Iterator[Entry]:
 
 def _blocks(lines: Iterable[Line]) -> Iterator[list[Line]]:
     block: list[Line] = []
+    length = 0
     for line in lines:
         if line.error or line.text.strip():
-            if not is_comment(line.text) and len(block) <= _MAX_BLOCK_LINES:
-                block.append(line)
+            if is_comment(line.text) or len(block) > _MAX_BLOCK_LINES or length > MAX_LINE:
+                continue
+            length += len(line.text)
+            if length > MAX_LINE:
+                line = Line(line.number, "", f"more than {MAX_LINE:,} characters without a blank line between boards")
+            block.append(line)
         elif block:
             yield block
-            block = []
+            block, length = [], 0
     if block:
         yield block
 

@@ -14,7 +14,7 @@ from unjam.packs.lines import Line, is_comment
 
 _MAX_SIDE = 16  # a longer row of letters is a whole board
 _MAX_TILES_SIDE = 6
-_TILES = re.compile(r"[\d_.,/\s]*\d[\d_.,/\s]*")
+_TILES = re.compile(r"[_.,/\s]*\d[\d_.,/\s]*")
 
 
 def is_board_line(text: str) -> bool:

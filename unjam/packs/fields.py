@@ -13,6 +13,7 @@ from unjam.errors import MetricError, ParseError
 from unjam.packs.entry import Entry
 from unjam.puzzles import FAMILIES
 from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.text import shown
 
 PUZZLE_FIELDS = tuple(dict.fromkeys(name for rules in FAMILIES.values() for name in rules.field_names))
 METRICS = ("step", "slide", "path")
@@ -82,7 +83,7 @@ def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
     if family is None:
         raise ParseError(f"say which: {', '.join(FAMILIES)} (or use --family)", field="family")
     if not isinstance(family, str) or family not in FAMILIES:
-        raise ParseError(f"there is no family {family!r:.40}; there are {', '.join(FAMILIES)}", field="family")
+        raise ParseError(f"there is no family {shown(family)}; there are {', '.join(FAMILIES)}", field="family")
     if raw.get("board") is None:
         raise ParseError("there is none", field="board")
     fields = {key: value for key, value in defaults.fields.items() if key in FAMILIES[family].field_names}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from unjam.errors import PackError, ParseError
 from unjam.packs.entry import Entry
 from unjam.packs.fields import Defaults, from_text, read_entry, refuse_misspelt
-from unjam.packs.lines import Line
+from unjam.packs.lines import MAX_LINE, Line
 
 _DELIMITERS = ",;\t"
 _MAX_ROW_LINES = 300  # a quoted board may go over lines, but a quote that is never closed must not eat the pack
@@ -31,8 +32,8 @@ def read(lines: Iterable[Line], defaults: Defaults, board_column: str | None) ->
     board = _board_column(columns, board_column)
     names = ["board" if name == board else "" if name == "board" else name for name in columns]
     named = [name for name in names if name]
-    if twice := {name for name in named if named.count(name) > 1}:
-        raise PackError(f"column {sorted(twice)[0]!r} is there twice")
+    if twice := sorted(name for name, count in Counter(named).items() if count > 1):
+        raise PackError(f"column {twice[0]!r:.40} is there twice")
     try:
         refuse_misspelt(dict.fromkeys(named))
     except ParseError as error:
@@ -60,10 +61,14 @@ def _entries(lines: Iterator[Line], names: list[str], delimiter: str, defaults: 
 def _row(lines: Iterator[Line], waiting: list[Line]) -> list[Line]:
     """The lines of the next row, those in ``waiting`` first: more than one while a quote is open."""
     row: list[Line] = []
-    quotes = 0
-    while len(row) < _MAX_ROW_LINES and (line := waiting.pop(0) if waiting else next(lines, None)):
+    quotes = length = 0
+    while len(row) < _MAX_ROW_LINES and length <= MAX_LINE:
+        line = waiting.pop(0) if waiting else next(lines, None)
+        if line is None:
+            break
         row.append(line)
         quotes += line.text.count('"')
+        length += len(line.text)
         if line.error or quotes % 2 == 0:
             break
     return row

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from unjam.errors import ParseError
 from unjam.puzzles.grid import symmetries
+from unjam.puzzles.text import shown
 
 SIDES: Final = ("top", "right", "bottom", "left")
 
@@ -32,8 +33,7 @@ def edges_of(width: int, height: int) -> tuple[str, ...]:
 def _read_edge(edge: object, width: int, height: int, field: str) -> list[int]:
     match = _EDGE.fullmatch(edge.strip()) if isinstance(edge, str) else None
     if match is None:
-        shown = repr(edge)[:40]
-        raise ParseError(f"{shown} is no edge such as 'top' or 'top:3' ({', '.join(SIDES)})", field=field)
+        raise ParseError(f"{shown(edge)} is no edge such as 'top' or 'top:3' ({', '.join(SIDES)})", field=field)
     side, index = match.groups()
     slots = [number for number, name in enumerate(edges_of(width, height)) if name.startswith(side)]
     if index is None:
@@ -70,11 +70,11 @@ def _read_opening(gate: object, leaving: int) -> Opening:
     opens, closes = gate.get("opens"), gate.get("closes")
     for count in (opens, closes):
         if count is not None and (not isinstance(count, int) or isinstance(count, bool) or count < 0):
-            raise ParseError(f"opens and closes are numbers of cars, not {str(count)[:40]!a}", field="gates")
+            raise ParseError(f"opens and closes are numbers of cars, not {shown(count)}", field="gates")
     if opens is None and closes is None:
         raise ParseError(example, field="gates")
     if closes is not None and closes < (opens or 0):
-        raise ParseError(f"the gate closes ({closes}) before it opens ({opens})", field="gates")
+        raise ParseError(f"the gate closes ({shown(closes)}) before it opens ({shown(opens)})", field="gates")
     opens, closes = min(opens or 0, leaving), leaving if closes is None else min(closes, leaving)
     return Opening(opens, closes) if opens < closes else Opening(0, 0)
 

@@ -26,7 +26,7 @@ from unjam.puzzles.blocks import (
 )
 from unjam.puzzles.grid import Symmetry
 from unjam.puzzles.puzzle import Metric
-from unjam.puzzles.text import MAX_CELLS, place, read_rows, refuse_fields
+from unjam.puzzles.text import MAX_CELLS, place, read_rows, refuse_fields, shown
 
 GATE: Final = "-"  # a cell that only goal pieces may cover
 
@@ -71,7 +71,7 @@ class Klotski(Blocks):
         modes: tuple[GoalMode, ...] = ("piece", "class")
         mode = next((mode for mode in modes if mode == (goal_mode or "piece")), None)
         if mode is None:
-            raise ParseError(f"goal_mode is 'piece' or 'class', not {str(goal_mode)[:40]!a}", field="goal_mode")
+            raise ParseError(f"goal_mode is 'piece' or 'class', not {shown(goal_mode)}", field="goal_mode")
         cells = "".join(rows)
         wanted = list("".join(goal_rows).translate(_ANYTHING))
         for cell, here in enumerate(cells):

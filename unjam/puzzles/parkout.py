@@ -13,7 +13,7 @@ from unjam.puzzles.blocks import EMPTY, WALL, Blocks, Cells, Draw, joined, renam
 from unjam.puzzles.exits import Opening, edges_of, read_slots, slot_origins
 from unjam.puzzles.grid import OUT, Symmetry
 from unjam.puzzles.puzzle import Metric
-from unjam.puzzles.text import place, read_rows, refuse_fields
+from unjam.puzzles.text import place, read_rows, refuse_fields, shown
 
 LENGTHS: Final = range(2, 6)
 
@@ -324,6 +324,6 @@ def _read_fixed(fixed: object, found: Mapping[str, Cells]) -> frozenset[str]:
     for letter in letters:
         name = _lower(letter) if isinstance(letter, str) and len(letter) == 1 else None
         if name is None or name not in found:
-            raise ParseError(f"there is no car {str(letter)[:40]!a}", field="fixed")
+            raise ParseError(f"there is no car {shown(letter)}", field="fixed")
         kept.add(name)
     return frozenset(kept)

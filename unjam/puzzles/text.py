@@ -79,6 +79,16 @@ def read_rows(
     return checked
 
 
+def shown(value: object) -> str:
+    """A value for an error message, cut short."""
+    if isinstance(value, str):
+        return ascii(value[:40])
+    try:
+        return ascii(value)[:40]
+    except (ValueError, RecursionError):  # Python writes no integer of thousands of digits, and no list as deep
+        return f"this {type(value).__name__}"
+
+
 def refuse_fields(family: str, unknown: Mapping[str, object], known: Iterable[str]) -> None:
     """Raise ParseError if there are fields that the family does not have; all have a board."""
     for name in unknown:
