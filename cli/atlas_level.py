@@ -126,14 +126,17 @@ def _lines(row: dict[str, Any]) -> Iterator[str]:
     if row["outcome"] == "bounded":
         yield f"{title(row)}: {row['reason']}"
         return
-    moves = "no solution" if row["length"] is None else f"{row['length']} moves in {int(row['solutions']):,} ways"
-    yield f"{title(row)}: {row['metric']}, {row['states']:,} positions; {moves}"
+    yield f"{title(row)}: {row['metric']}, {row['states']:,} positions"
+    if row["length"] is None:
+        yield "no goal can be reached from the start"
+    else:
+        yield f"moves from the start: {row['length']}; shortest solutions: {int(row['solutions']):,}"
     for distance, count in enumerate(row["counts"]):
         yield f"{distance:3} {count:>13,}"
     if row["dead_ends"]:
         yield f"{row['dead_ends']:>17,} dead ends"
     if row["hardest"]:
-        yield f"the farthest, {row['farthest']} {row['metric']}s from the goal:"
+        yield f"the farthest, {row['farthest']} moves from the goal:"
         yield from row["hardest"]
     if row["path"]:
         yield f"kept as {row['path']}"
