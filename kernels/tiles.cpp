@@ -41,34 +41,53 @@ static Result bounded(const char* reason, const Board& board, Metric metric) {
   return result;
 }
 
-// Merged order tables, which are made in a moment, first; a 4x4 board that takes more nodes than kPatience, about the
-// time it takes to make the exact tables, goes on with those where the budget leaves room for them. Once they are there
-// they are used from the start.
+// A search of at most so many nodes. One that they end has the reason "nodes"; the budget allows more.
+template <class Search>
+static Result begun(Search& search, const Board& board, Meter& meter, std::uint64_t most, Result so_far = {}) {
+  const std::uint64_t nodes = meter.limit_nodes(most);
+  Result result = idastar(search, board, meter, std::move(so_far));
+  meter.limit_nodes(nodes);
+  return result;
+}
+
+// The Manhattan distance needs no table, and in the time in which any is made it has solved an easy board. A board that
+// takes more nodes than kEasy goes on with merged order tables, which are made in a moment; a 4x4 board that takes more
+// than kPatience, about the time it takes to make the exact tables, with those where the budget leaves room for them.
+// Once they are there they come after the easy part. That is always done, so that the nodes of easy boards are the same
+// in every process.
 template <class Shape>
 static Result slides_by_order(Board& board, Meter& meter) {
   constexpr bool exact = std::is_same_v<Shape, FixedShape<4, 4>>;
-  constexpr std::uint64_t kPatience = 10'000'000;
+  constexpr std::uint64_t kEasy = 100'000, kPatience = 10'000'000;
   constexpr double kSeconds = 10;
+  Result result = bounded("nodes", board, Metric::slide);
+  if (meter.nodes_left() > kEasy) {
+    Manhattan<Shape> manhattan(board);
+    SlideSearch<Shape, Manhattan<Shape>> search(board, manhattan, meter);
+    result = begun(search, board, meter, kEasy);
+    if (result.reason != "nodes") return result;
+  }
   AxisTables<ExactOrderTable> exact_tables;
   if constexpr (exact) {
     if (exact_tables.fetch_built(board, meter)) {
       OrderSearch search(board, exact_tables, meter);
-      return idastar(search, board, meter);
+      return idastar(search, board, meter, std::move(result));
     }
   }
   AxisTables<OrderTable> tables;
-  if (const char* reason = tables.fetch(board, meter)) return bounded(reason, board, Metric::slide);
+  if (const char* reason = tables.fetch(board, meter)) {
+    result.reason = reason;
+    return result;
+  }
   WalkingSlides<Shape> heuristic(board, tables);
   SlideSearch<Shape, WalkingSlides<Shape>> search(board, heuristic, meter);
-  if constexpr (!exact) return idastar(search, board, meter);
+  if constexpr (!exact) return idastar(search, board, meter, std::move(result));
 
   const bool switches = meter.seconds_left() >= kSeconds && meter.affords(2 * ExactOrderTable::kBytes) &&
-                        meter.nodes_left() > kPatience;
-  if (!switches) return idastar(search, board, meter);
-  const std::uint64_t nodes = meter.limit_nodes(kPatience);
-  Result result = idastar(search, board, meter);
+                        meter.generated + meter.nodes_left() > kPatience;
+  if (!switches) return idastar(search, board, meter, std::move(result));
+  result = begun(search, board, meter, kPatience, std::move(result));
   if (result.reason != "nodes") return result;
-  meter.limit_nodes(nodes);
   if (const char* reason = exact_tables.fetch(board, meter)) {
     result.reason = reason;
     return result;

@@ -11,7 +11,7 @@ import pytest
 from tests.test_kernel_tiles import FARTHEST, Board, assert_replays, from_numbers, neighbours, solve
 from unjam import _kernels as kernels
 
-PATIENCE = 10_000_000  # nodes before the tables are made, see kernels/tiles.cpp
+EASY, PATIENCE = 100_000, 10_000_000  # nodes before any table is used, and before these are made: kernels/tiles.cpp
 CORNER, BESIDE = 15, 1  # where the blank belongs; the second needs a table for its rows and another for its columns
 
 
@@ -45,7 +45,7 @@ def test_agrees_with_a_search_from_both_ends_wherever_the_blank_belongs(blank: i
     rng = random.Random(blank)
     for slides in (1, 2, 5, 9, 13, 16, 17, 18):
         board = shuffled(blank, slides, rng)
-        result = idastar(board, blank)
+        result = idastar(board, blank, nodes=EASY)  # a budget that leaves nothing for the search before
         assert result.peak_bytes > 15_000_000
         assert result.length == solve(4, 4, board, blank, "slide", "two-way", "none").length
         assert_replays(result, 4, board, blank, "slide")
@@ -68,16 +68,34 @@ def test_solves_korfs_boards(shared_data: Path) -> None:
 
 
 def test_the_solution_is_that_of_the_search_without_them() -> None:
-    generated = [0, 0]
-    for seed in range(20):
-        board = shuffled(CORNER, 40, random.Random(seed))
+    generated, boards = [0, 0], 0
+    for seed in range(40):
+        board = shuffled(CORNER, 50, random.Random(seed))
+        if solve(4, 4, board, CORNER, "slide", "idastar", "manhattan", nodes=EASY).outcome == "optimal":
+            continue
+        boards += 1
         merged = solve(4, 4, board, CORNER, "slide", "idastar", "walking-distance", memory=10_000_000)
         exact = idastar(board, CORNER)
         assert merged.peak_bytes < 10_000_000 < exact.peak_bytes
         assert merged.moves == exact.moves
-        generated[0] += merged.generated
-        generated[1] += exact.generated
+        generated[0] += merged.generated - EASY
+        generated[1] += exact.generated - EASY
+    assert boards >= 10
     assert 2 * generated[1] < generated[0]
+
+
+def test_easy_boards_need_no_table_and_take_the_same_nodes_in_every_process() -> None:
+    script = (
+        "from tests.test_kernel_exact_order import CORNER, idastar, shuffled\n"
+        "from random import Random\n"
+        "for seed in range(10):\n"
+        "    result = idastar(shuffled(CORNER, 24, Random(seed)), CORNER)\n"
+        "    print(result.outcome, result.generated, result.peak_bytes)"
+    )
+    fresh = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    rows = [idastar(shuffled(CORNER, 24, random.Random(seed)), CORNER) for seed in range(10)]
+    assert fresh.stdout.splitlines() == [f"{row.outcome} {row.generated} {row.peak_bytes}" for row in rows]
+    assert {row.peak_bytes for row in rows} == {0}
 
 
 def test_a_budget_without_room_goes_on_without_them() -> None:
