@@ -9,6 +9,7 @@
 
 #include "control.hpp"
 #include "pieces.hpp"
+#include "rush_bound.hpp"
 
 namespace unjam {
 
@@ -76,6 +77,9 @@ class KlotskiPieces {
     for (const auto& piece : layout.pieces) anchors.push_back(piece[0]);
     start_ = *key_of(anchors);
     for (const auto& [klass, cell] : blocks.goal) add_goal(klass, blocks.tracks[klass], cell, layout.width);
+    if (blocks.primary && goals_[0].place != Track::kNone) {
+      rush_bound_.emplace(blocks.tracks, *blocks.primary, goals_[0].place, blocks.metric == Metric::step);
+    }
   }
 
   Key start() const { return start_; }
@@ -143,11 +147,17 @@ class KlotskiPieces {
   }
 
   // Klotski: each goal piece that is not in place needs a move, or as many as the metric's Manhattan distance says when
-  // it is the only one of its class. Rush: the primary's way, and a move for each car that stands in it.
+  // it is the only one of its class. Rush: rush_bound.hpp.
   int heuristic(const Key& key) {
+    if (rush_bound_) {
+      std::array<std::uint8_t, RushBound::kMaxCars> places;
+      for (int car = 0; car < static_cast<int>(pieces_.size()); ++car) {
+        places[car] = static_cast<std::uint8_t>(fields_.get(key, car));
+      }
+      return (*rush_bound_)(places);
+    }
     int sum = 0;
     for (const Goal& goal : goals_) sum += distance(goal, key);
-    if (blocks_.primary && sum > 0) sum += cars_in_the_way(key);
     return sum;
   }
 
@@ -160,24 +170,16 @@ class KlotskiPieces {
     int class_first, class_end;
     int place;
     std::vector<int> distance;  // by place
-    std::vector<Cells> way;     // rush, by place: the cells between the primary and its goal
   };
 
   void add_goal(int klass, const Track& track, int cell, int width) {
     int first = 0;
     for (int at = 0; at < klass; ++at) first += static_cast<int>(blocks_.classes[at].size());
-    Goal goal{first, first + static_cast<int>(blocks_.classes[klass].size()), track.place_at(cell), {}, {}};
+    Goal goal{first, first + static_cast<int>(blocks_.classes[klass].size()), track.place_at(cell), {}};
     for (const int from : track.cell) {
       const int rows = std::abs(from / width - cell / width), columns = std::abs(from % width - cell % width);
       const int steps = rows + columns, slides = (rows > 0) + (columns > 0);
       goal.distance.push_back(blocks_.metric == Metric::step ? steps : blocks_.metric == Metric::slide ? slides : steps > 0);
-    }
-    if (blocks_.primary && goal.place != Track::kNone) {
-      for (int from = 0; from < track.size(); ++from) {
-        Cells way = 0;
-        for (int at = std::min(from, goal.place); at <= std::max(from, goal.place); ++at) way |= track.mask[at];
-        goal.way.push_back(way & ~track.mask[from]);
-      }
     }
     goals_.push_back(std::move(goal));
   }
@@ -188,18 +190,6 @@ class KlotskiPieces {
       if (fields_.get(key, piece) == goal.place) return 0;
     }
     return 1;
-  }
-
-  int cars_in_the_way(const Key& key) const {
-    const Goal& goal = goals_[0];
-    if (goal.way.empty()) return 0;
-    const Cells way = goal.way[fields_.get(key, goal.class_first)];
-    int cars = 0;
-    for (int piece = 0; piece < static_cast<int>(pieces_.size()); ++piece) {
-      if (piece == goal.class_first) continue;
-      cars += (masks_[pieces_[piece].first_place + fields_.get(key, piece)] & way) != 0;
-    }
-    return cars;
   }
 
   // Calls visit(piece, place, direction) for each move but those that the last mover could have made at once; places_
@@ -265,6 +255,7 @@ class KlotskiPieces {
   std::vector<std::array<std::uint8_t, 4>> next_;
   std::vector<std::uint8_t> cells_;
   std::vector<Goal> goals_;
+  std::optional<RushBound> rush_bound_;
   std::size_t fanout_ = 0;
   Key start_{};
   std::array<std::uint8_t, kMaxCells> places_;
