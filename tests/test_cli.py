@@ -332,6 +332,32 @@ class TestVerify:
         assert "2 replayed" in unjam("verify", pack).stderr
         assert [row["verdict"] for row in unjam.rows("verify", pack)] == ["replayed", "replayed"]
 
+    def test_deep_finds_out_what_replays_but_is_not_the_least(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", TWO, AROUND, STUCK, LOT)
+        rows = unjam.rows("solve", pack)
+        answers = write_pack(tmp_path / "answers.jsonl", *rows)
+        assert unjam("verify", pack, "--results", answers, "--deep").stderr == "4 proven again\n"
+        assert unjam("verify", pack, "--deep").stderr == "4 proven again\n"
+
+        rows[0] |= {"length": 3, "lower": 3, "upper": 3, "moves": ["A:R1", "B:D2", "A:R3"]}
+        rows[3] |= {"outcome": "unsolvable", "length": None, "lower": None, "upper": None, "moves": None}
+        write_pack(answers, *rows)
+        assert unjam("verify", pack, "--results", answers).stderr.startswith("2 replayed; 2 unsolvable")
+        result = unjam("verify", pack, "--results", answers, "--deep", code=1)
+        assert result.stderr == "2 proven again; 2 wrong\n"
+        assert "line 1: astar finds a solution of 2 moves" in result.stdout
+        found = unjam.rows("verify", pack, "--results", answers, "--deep", code=1)
+        assert [row["verdict"] for row in found] == ["wrong", "proven again", "proven again", "wrong"]
+        assert [row["second"]["algorithm"] for row in found] == ["astar", "astar", "astar", "astar"]
+        assert found[0]["second"]["lower"] == 2
+
+    def test_deep_says_what_the_budget_did_not_let_it_prove(self, unjam: Unjam, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", STUCK)
+        unjam("solve", pack)
+        result = unjam("verify", pack, "--deep", "--nodes", 1)
+        assert result.stderr == "0 proven again; 1 not proven within the budget\n"
+        assert "line 1: the budget of nodes ended" in result.stdout
+
 
 class TestBatches:
     def test_cancelled_too_late(self, unjam: Unjam, tmp_path: Path) -> None:

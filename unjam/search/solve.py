@@ -150,18 +150,27 @@ def _from_atlas(puzzle: Puzzle, metric: Metric) -> Solution | None:
 
 def _from_search(puzzle: Puzzle, metric: Metric, budget: Budget, method: Method, control: Control) -> Solution:
     began = time.perf_counter()
-    seconds = inf if budget.seconds is None else budget.seconds
-    nodes = NO_LIMIT if budget.nodes is None else budget.nodes
-    bytes = NO_LIMIT if budget.bytes is None else budget.bytes
-    method, table = _with_table(puzzle, method, control, seconds)
-    kept = share(puzzle, Limits(seconds, nodes, bytes)) if isinstance(puzzle, Tiles) else Limits(0, 0, 0)
-    limits = Limits(max(seconds - kept.seconds - (time.perf_counter() - began), 0), nodes - kept.nodes, bytes)
+    whole = limits_of(budget)
+    method, table = _with_table(puzzle, method, control, whole.seconds)
+    kept = share(puzzle, whole) if isinstance(puzzle, Tiles) else Limits(0, 0, 0)
+    seconds = max(whole.seconds - kept.seconds - (time.perf_counter() - began), 0)
+    limits = Limits(seconds, whole.nodes - kept.nodes, whole.bytes)
     result = run_kernel(puzzle, metric, method.algorithm, method.heuristic, bool(method.pruned), limits, control, table)
-    solution = _solution(result, metric, method)
+    solution = solution_of(result, metric, method)
     if isinstance(puzzle, Tiles) and solution.outcome is Outcome.BOUNDED and not control.cancelled:
-        left = Limits(max(seconds - (time.perf_counter() - began), 0), max(nodes - solution.generated, 0), bytes)
+        seconds = max(whole.seconds - (time.perf_counter() - began), 0)
+        left = Limits(seconds, max(whole.nodes - solution.generated, 0), whole.bytes)
         solution = with_upper(puzzle, solution, left, control, table)
     return solution
+
+
+def limits_of(budget: Budget) -> Limits:
+    """The budget as the kernels take it."""
+    return Limits(
+        inf if budget.seconds is None else budget.seconds,
+        NO_LIMIT if budget.nodes is None else budget.nodes,
+        NO_LIMIT if budget.bytes is None else budget.bytes,
+    )
 
 
 def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float) -> tuple[Method, PatternTable | None]:
@@ -174,7 +183,8 @@ def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float
     return (replace(method, heuristic="pdb") if table else method), table
 
 
-def _solution(result: Result, metric: Metric, method: Method) -> Solution:
+def solution_of(result: Result, metric: Metric, method: Method) -> Solution:
+    """What a kernel has found by this method."""
     unsolvable = result.outcome == Outcome.UNSOLVABLE
     reasons = {
         Outcome.OPTIMAL: None,
