@@ -1,5 +1,6 @@
 """Ctrl-C and errors end work that runs in a thread before they go on."""
 
+import multiprocessing
 import os
 import signal
 import threading
@@ -54,3 +55,13 @@ def test_who_watches_sees_the_control_and_may_stop_it() -> None:
     with pytest.raises(ValueError, match="wrong"):
         interruptibly(work, fail)
     assert work.ended
+
+
+def test_threads_are_used_again_and_not_by_forked_children() -> None:
+    names = {interruptibly(lambda control: threading.get_ident()) for _ in range(50)}
+    assert len(names) <= 2
+    assert interruptibly(lambda control: interruptibly(lambda control: 7)) == 7
+    child = multiprocessing.get_context("fork").Process(target=interruptibly, args=(lambda control: None,))
+    child.start()
+    child.join(10)
+    assert child.exitcode == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any, ClassVar, Final, TypeAlias
 
@@ -103,6 +103,10 @@ class Blocks(Puzzle):
                 for cell in self.covered(positions, piece):
                     grid[cell] = piece
         return grid
+
+    @cached_property
+    def start_grid(self) -> list[int]:
+        return self.grid()
 
     def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
         state: Any = self.start()

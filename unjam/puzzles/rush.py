@@ -145,7 +145,7 @@ class Rush(Blocks):
         """What stands between the primary and its exit and can never give way: a wall, or a car of the same line."""
         car, goal = self.cars[self.primary], self.goal_cell
         start, end = min(car.first, goal), max(car.first, goal) + car.span
-        for piece in self.grid()[start : end + 1 : car.stride]:
+        for piece in self.start_grid[start : end + 1 : car.stride]:
             if piece == WALL_NUMBER:
                 return "a wall stands between the primary car and its exit"
             if piece not in (EMPTY_NUMBER, self.primary) and self.cars[piece].stride == car.stride:

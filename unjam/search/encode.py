@@ -103,14 +103,14 @@ def tiles_board(puzzle: Tiles) -> tuple[int, int, Ints, int]:
 
 def _klotski(puzzle: Klotski) -> tuple[int, int, Ints, Ints, Ints, Ints, Sequence[tuple[int, int]]]:
     gate_classes = sorted({of for of, _ in puzzle.goals})
-    return puzzle.width, puzzle.height, puzzle.grid(), puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
+    return puzzle.width, puzzle.height, puzzle.start_grid, puzzle.classes, puzzle.gates, gate_classes, puzzle.goals
 
 
 def rush_arguments(puzzle: Rush) -> tuple[int, int, Ints, int, int]:
-    return puzzle.width, puzzle.height, puzzle.grid(), puzzle.primary, puzzle.goal_cell
+    return puzzle.width, puzzle.height, puzzle.start_grid, puzzle.primary, puzzle.goal_cell
 
 
 def _parkout(puzzle: Parkout) -> tuple[int, int, Ints, Ints, Sequence[bool], Ints, Ints]:
     noses, fixed = [car.side for car in puzzle.cars], [car.fixed for car in puzzle.cars]
     opens, closes = [slot.opens for slot in puzzle.slots], [slot.closes for slot in puzzle.slots]
-    return puzzle.width, puzzle.height, puzzle.grid(), noses, fixed, opens, closes
+    return puzzle.width, puzzle.height, puzzle.start_grid, noses, fixed, opens, closes

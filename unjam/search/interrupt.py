@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import TypeVar
 
 from unjam._kernels import Control
@@ -19,27 +21,55 @@ def interruptibly(work: Callable[[Control], T], watch: Callable[[Control], objec
     A KeyboardInterrupt, or what ``watch`` raises, is raised after the work was cancelled and has ended.
     """
     control = Control()
-    ended = threading.Event()  # an interrupted `join` takes a running thread for ended (Python 3.11)
+    began = threading.Event()
+    ended = threading.Lock()  # as long as it is held, the work has not ended; an event would take longer
+    ended.acquire()
     answers: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
+        began.set()
         try:
             answers.append(work(control))
         except BaseException as error:
             errors.append(error)
-        finally:
-            ended.set()
 
-    thread = threading.Thread(target=run, name="unjam-search", daemon=True)
     try:
-        thread.start()
-        while not ended.wait(WATCH_SECONDS):
+        thread = _idle.pop() if _idle else _Thread()
+        thread.give(run, ended)
+        while not ended.acquire(timeout=WATCH_SECONDS):
             watch(control)
     except BaseException:
         control.cancel()
-        ended.wait(None if thread.is_alive() else 1)  # interrupted in `start`, which may not have begun it
+        ended.acquire(
+            timeout=-1 if began.is_set() else 1
+        )  # interrupted above, it may never have been given to a thread
         raise
     if errors:
         raise errors[0]
     return answers[0]
+
+
+class _Thread:
+    """Does what it is given, and is idle until it is given more: to start one takes longer than many a search."""
+
+    def __init__(self) -> None:
+        self._given: SimpleQueue[tuple[Callable[[], None], threading.Lock]] = SimpleQueue()
+        threading.Thread(target=self._serve, name="unjam-search", daemon=True).start()
+
+    def give(self, run: Callable[[], None], ended: threading.Lock) -> None:
+        """Call ``run``, and then release ``ended``."""
+        self._given.put((run, ended))
+
+    def _serve(self) -> None:
+        while True:
+            self._do(*self._given.get())  # no name here keeps what was done
+
+    def _do(self, run: Callable[[], None], ended: threading.Lock) -> None:
+        run()
+        _idle.append(self)
+        ended.release()
+
+
+_idle: list[_Thread] = []
+os.register_at_fork(after_in_child=_idle.clear)  # a child has none of the threads
