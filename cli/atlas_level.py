@@ -10,7 +10,6 @@ import rich_click as click
 
 from cli.options import Source, as_json, metric, takes_budget, takes_levels
 from cli.output import json_line, write_out
-from cli.progress import watched
 from cli.report import title
 
 if TYPE_CHECKING:
@@ -68,6 +67,7 @@ def level(
 
 def _explored(entry: Entry, metric: Metric | None, budget: Budget, hardest: int, save: bool) -> dict[str, Any]:
     """The row of a level."""
+    from cli.progress import watched
     from unjam.errors import MetricError, SearchError
 
     row: dict[str, Any] = {"index": entry.index, "name": entry.name}
@@ -98,6 +98,7 @@ def _explored(entry: Entry, metric: Metric | None, budget: Budget, hardest: int,
 
 def _atlas(entry: Entry, metric: Metric, budget: Budget, called: str) -> tuple[LevelAtlas | None, str | None]:
     """The atlas that is kept, or one that is made now, or the reason why there is none."""
+    from cli.progress import watched
     from unjam.errors import TableError
     from unjam.search.level_atlas import explore, find_level_atlas
     from unjam.search.solution import ended
