@@ -40,8 +40,11 @@ class Level(BaseModel):
     goal_mode: Literal["piece", "class"] | None = Field(None, description="klotski only.")
     exit: str | None = Field(None, description="rush only: `right`, `left`, `top` or `bottom`.")
     closed: str | list[str] | None = Field(None, description="parkout only: closed edges, such as `top:3`.")
-    gates: list[dict[str, Any]] | None = Field(None, description="parkout only: edges that open or close.")
+    gates: list[dict[str, Any]] | str | list[str] | None = Field(
+        None, description="parkout: edges that open or close; klotski: a grid that shows gates under pieces."
+    )
     fixed: str | list[str] | None = Field(None, description="parkout only: cars that cannot move.")
+    left: int | None = Field(None, ge=0, description="parkout only: cars that have left already, which gates count.")
     metric: MetricName | None = Field(None, description="What one move is; the family's default if not given.")
     name: str | None = None
     tags: list[str] | None = None

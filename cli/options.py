@@ -104,8 +104,12 @@ _LEVELS = (
     ),
     click.option("--exit", help="rush: the exit, for example bottom or right:2."),
     click.option("--closed", help="parkout: closed edges, for example top:3,left."),
-    click.option("--gates", help='parkout: gates as JSON, for example \'[{"edge": "top:3", "opens": 2}]\'.'),
+    click.option(
+        "--gates",
+        help='parkout: gates as JSON, for example \'[{"edge": "top:3", "opens": 2}]\'; klotski: those under pieces.',
+    ),
     click.option("--fixed", help="parkout: cars that cannot move, for example A,B."),
+    click.option("--left", help="parkout: how many cars have left already, which gates count."),
     click.option("--format", type=click.Choice(FORMATS), help="Format of the pack.  [default: found out]"),
     click.option("--board-column", metavar="NAME", help="CSV: the column of the boards.  [default: board]"),
 )

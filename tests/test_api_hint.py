@@ -49,6 +49,10 @@ def test_hints(api: httpx.Client) -> None:
     assert hint["moves"] == [{"move": "5", "cell": 7, "to": 4}]
     assert told(api.post("/v1/hint", json=LOT))["moves"] == [{"move": "b:U*", "cell": 5, "to": None}]
     assert told(api.post("/v1/hint", json=RUSH | {"metric": "step"}))["moves_left"] == 5
+    alone = {"family": "parkout", "board": "aA./.../...", "gates": LOT["gates"], "left": 1}
+    assert told(api.post("/v1/hint", json=alone))["moves"] == [{"move": "a:R*", "cell": 0, "to": None}]
+    on_gate = {"family": "klotski", "board": "B./A-/..", "goal": "../../A.", "gates": "../-./.."}
+    assert told(api.post("/v1/hint", json=on_gate))["moves"] == [{"move": "A:D1", "cell": 2, "to": 4}]
     goal = told(api.post("/v1/hint", json=TILES | {"board": "1 2 3/4 5 6/7 8 0"}))
     assert (goal["outcome"], goal["moves_left"], goal["moves"], goal["source"]) == ("optimal", 0, [], "rules")
     dead = told(api.post("/v1/hint", json=LOT | {"gates": [], "closed": ["right:0"]}))

@@ -16,16 +16,13 @@ from tests.boards import RANDOM_BOARDS
 from unjam._kernels import Control
 from unjam.errors import MetricError, ParseError
 from unjam.packs.entry import Entry
-from unjam.puzzles.exits import Opening
-from unjam.puzzles.grid import OUT
-from unjam.puzzles.klotski import Klotski
-from unjam.puzzles.parkout import Parkout
+from unjam.puzzles.positions import puzzle_at
 from unjam.puzzles.puzzle import Metric, Puzzle, State
-from unjam.puzzles.rush import Rush
 from unjam.puzzles.tiles import Tiles
 from unjam.search import reference
 from unjam.search.atlas import build_tiles_atlas
 from unjam.search.hint import hint, known_hint
+from unjam.search.level_atlas import explore
 from unjam.search.solution import Budget, Outcome
 from unjam.store import batches
 from unjam.store.lookup import stored_solution
@@ -41,7 +38,8 @@ LEVELS: list[tuple[str, Metric, dict[str, Any]]] = [
     ("tiles", "step", {"board": "5 1 2 3/4 0 6 7", "goal": "blank-first"}),
     ("klotski", "path", CLASSIC),
     ("klotski", "slide", {"board": "#AA#/BAAC/B..C/DDEF", "goal": "..../.AA./.AA./...."}),
-    ("klotski", "step", {"board": "AB./CD./..E", "goal": "..A/.../B..", "goal_mode": "class"}),
+    ("klotski", "step", {"board": "BAAC/BAAC/D..E/#--#/....", "goal": "..../..../..../.AA./.AA."}),
+    ("klotski", "slide", {"board": "AB./CD./..E", "goal": "..A/.../B..", "goal_mode": "class"}),
     ("rush", "slide", {"board": "IBBx..I..LDDJAAL..J.KEEMFFK..MGGHHHM"}),
     ("rush", "step", {"board": "....../....../AAB.../..B..C/..BDDC/.....C"}),
     ("parkout", "slide", {"board": "c...Bb/C...../...Fff/gGd.a./.ED.A./.eHhh."}),
@@ -64,19 +62,9 @@ def levels() -> list[tuple[Puzzle, Metric]]:
     return found
 
 
-def at(puzzle: Puzzle, state: Any) -> Puzzle | None:
-    """The puzzle that starts there; None where no board can say it."""
-    if isinstance(puzzle, Tiles):
-        return replace(puzzle, board=state)
-    board = puzzle.format(state).replace("\n", "")
-    if isinstance(puzzle, Klotski):
-        return replace(puzzle, board=board) if all(board[cell] == "-" for cell in puzzle.gates) else None
-    if isinstance(puzzle, Parkout):
-        gone = state.count(OUT)
-        slots = [Opening(max(slot.opens - gone, 0), max(slot.closes - gone, 0)) for slot in puzzle.slots]
-        slots = [slot if slot.opens < slot.closes else Opening(0, 0) for slot in slots]
-        return replace(puzzle, board=board, slots=tuple(slots))
-    return Rush.parse(puzzle.format(state).split("\n"), exit=puzzle.fields()["exit"])
+def at(puzzle: Puzzle, state: Any) -> Puzzle:
+    """The puzzle that starts there."""
+    return replace(puzzle, board=state) if isinstance(puzzle, Tiles) else puzzle_at(puzzle, state)
 
 
 def walk(puzzle: Puzzle, metric: Metric, random: Random) -> State:
@@ -94,9 +82,7 @@ def walk(puzzle: Puzzle, metric: Metric, random: Random) -> State:
 def test_the_moves_lead_to_the_goal_in_the_promised_count(puzzle: Puzzle, metric: Metric) -> None:
     random = Random(puzzle.canonical)
     for _ in range(10):
-        position = None
-        while position is None:
-            position = at(puzzle, walk(puzzle, metric, random))
+        position = at(puzzle, walk(puzzle, metric, random))
         told = hint(position, metric)
         expected = reference.search(position, metric, max_states=3_000)
         if expected.outcome is not Outcome.BOUNDED:
@@ -132,7 +118,6 @@ def test_a_dead_end_is_told() -> None:
     lot = unjam.parse("parkout", "aA./..B/..b", gates=[{"edge": "right:0", "closes": 1}])
     assert hint(lot).moves_left == 2
     after = at(lot, lot.apply(lot.start(), lot.read_notation(["b:U*"], "slide")[0], "slide"))
-    assert after is not None
     assert hint(after).outcome is Outcome.UNSOLVABLE
 
 
@@ -178,14 +163,48 @@ def test_an_atlas_tells_all_optimal_moves(metric: Metric, tmp_path: Path, monkey
         assert set(told.moves) == best
 
 
-def _best(puzzle: Tiles, metric: Metric) -> set[Any]:
-    """The moves after which one move less is left, by searches."""
+def _best(puzzle: Puzzle, metric: Metric) -> set[Any]:
+    """The moves after which least is left, by searches."""
     left = {
-        move: reference.search(replace(puzzle, board=board), metric)
-        for move, board in puzzle.moves(puzzle.board, metric)
+        move: 0 if puzzle.is_goal(state) else reference.search(at(puzzle, state), metric).length
+        for move, state in puzzle.moves(puzzle.start(), metric)
     }
-    least = min(solution.length for solution in left.values() if solution.length is not None)
-    return {move for move, solution in left.items() if solution.length == least}
+    least = min(length for length in left.values() if length is not None)
+    return {move for move, length in left.items() if length == least}
+
+
+@pytest.mark.parametrize(
+    ("family", "metric", "fields"),
+    [
+        ("klotski", "path", {"board": "BAAC/D..E/#--#/....", "goal": "..../..../..../.AA."}),
+        ("rush", "step", {"board": "....../....../AAB.../..B..C/..BDDC/.....C"}),
+        ("parkout", "slide", {"board": "aA../.bB./cC.d/...D", "gates": GATES}),
+    ],
+)
+def test_the_atlas_of_a_level_tells_all_optimal_moves_of_its_positions(
+    family: str, metric: Metric, fields: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    level, random = unjam.parse(family, **fields), Random(family)
+    states = {walk(level, metric, random) for _ in range(40)}
+    positions = [at(level, state) for state in sorted(states, key=repr)]
+    expected = [reference.search(position, metric) for position in positions]
+    atlas = explore(level, metric).atlas
+    assert atlas is not None
+    monkeypatch.setenv("UNJAM_TABLES", str(tmp_path))
+    assert all(hint(position, metric).source in ("rules", "search") for position in positions)
+    atlas.save()
+    for position, solution in zip(positions, expected, strict=True):
+        told = hint(position, metric)
+        assert (told.outcome, told.moves_left) == (solution.outcome, solution.length)
+        assert told.source == ("rules" if position.unsolvable_reason() else "atlas")
+        if solution.length:
+            assert told.complete
+            assert set(told.moves) == {
+                move
+                for move, state in position.moves(position.start(), metric)
+                if position.is_goal(state)
+                or reference.search(at(position, state), metric).length == solution.length - 1
+            }
 
 
 def test_the_store_answers_in_any_orientation(engine: Engine) -> None:

@@ -49,6 +49,14 @@ def test_what_people_are_told(home: Path) -> None:
     assert "has no metric 'path'" in run("hint", *RUSH, "--metric", "path", code=1).stdout
 
 
+def test_positions_in_the_middle_of_play(home: Path) -> None:
+    lot = ("--family", "parkout", "--board", "aA./.../...", "--gates", '[{"edge": "right:0", "opens": 1}]')
+    assert run("hint", *lot, "--left", "1").stdout == "level 1: slide: a:R*; 1 left (search)\n"
+    assert "unsolvable" in run("hint", *lot, code=1).stdout
+    board = ("--family", "klotski", "--board", "B./A-/..", "--goal", "../../A.")
+    assert run("hint", *board, "--gates", "../-./..").stdout == "level 1: path: A:D1; 1 left (search)\n"
+
+
 def test_rows_in_json(home: Path, tmp_path: Path) -> None:
     pack = tmp_path / "pack.jsonl"
     lot = {"family": "parkout", "board": "aA./..B/..b", "gates": [{"edge": "right:0", "opens": 1}], "name": "lot"}

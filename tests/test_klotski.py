@@ -13,6 +13,7 @@ from unjam.puzzles.grid import Move, symmetries
 from unjam.puzzles.klotski import Klotski
 from unjam.search.reference import reachable, search
 from unjam.search.solution import Outcome
+from unjam.search.solve import solve
 
 CLASSIC = {"board": "BAAC/BAAC/DFFE/DGHE/I..J", "goal": "..../..../..../.AA./.AA."}
 METRICS = st.sampled_from(Klotski.metrics)
@@ -100,6 +101,40 @@ def test_gates_let_goal_pieces_pass_only() -> None:
     by_class = Klotski.parse(board, goal=goal, goal_mode="class")
     assert moves_of(by_class, "slide") == {"A:D1", "A:D2", "B:D1", "B:D2"}
     assert by_class.format(by_class.apply(by_class.start(), Move(0, 4), "slide")) == ".B\n--\nA."
+
+
+def test_gates_under_pieces() -> None:
+    fields = {"board": "B./A-/..", "goal": "../../A.", "gates": "../-./.."}
+    puzzle = Klotski.parse(**fields)
+    assert puzzle.gates == (2, 3)
+    assert moves_of(puzzle, "slide") == {"A:R1", "A:D1", "B:R1"}
+    after = puzzle.apply(puzzle.start(), Move(2, 4), "slide")
+    assert puzzle.format(after) == "B.\n--\nA."
+    assert {move for move, _ in puzzle.moves(after, "slide")} == {Move(0, 1), Move(4, 5), Move(4, 2)}
+    assert Klotski.parse(**puzzle.fields()) == puzzle
+    assert puzzle.fields() == fields
+    # Free gates may be in the grid, too; the key tells hidden gates from none, in any orientation.
+    assert Klotski.parse(**fields | {"gates": "../--/##"}) == puzzle
+    assert Klotski.parse(**json.loads(puzzle.canonical)).key == puzzle.key
+    mirrored = Klotski.parse(".X/-Y/..", goal="../../.Y", gates=[".#", "--", ".."])
+    assert mirrored.key == puzzle.key != Klotski.parse("B./A-/..", goal="../../A.").key
+    for metric in puzzle.metrics:
+        assert solve(puzzle, metric).length == search(puzzle, metric).length == 1
+
+
+@pytest.mark.parametrize(
+    ("gates", "row", "column", "message"),
+    [
+        ("-./../..", 1, 1, "only goal pieces"),
+        ("../-./-.", 3, 1, "no piece hides a gate here"),
+        ("../-.", None, None, "the gates are 2x2, the board 2x3"),
+        ([1], 1, None, "a row is text"),
+    ],
+)
+def test_gates_that_are_refused(gates: Any, row: int | None, column: int | None, message: str) -> None:
+    with pytest.raises(ParseError, match=message) as error:
+        Klotski.parse("B./A-/..", goal="../../A.", gates=gates)
+    assert (error.value.field, error.value.row, error.value.column) == ("gates", row, column)
 
 
 def test_interchangeable_pieces() -> None:

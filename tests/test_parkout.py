@@ -72,6 +72,26 @@ def test_gates() -> None:
     assert ["a:R*" in moves_of(both, (0, *others)) for others in gone] == [False, True, True, False]
 
 
+def test_gates_count_the_cars_that_have_left_already() -> None:
+    gates = [{"edge": "right:0", "opens": 1, "closes": 3}]
+    for left, opening in ((0, Opening(1, 2)), (1, Opening(0, 2)), (2, Opening(0, 1)), (3, Opening(0, 0))):
+        lot = Parkout.parse("aA/bB", gates=gates, left=left)
+        assert lot.slots[2] == opening
+        assert lot.slots[3] == Opening(0, 2)
+        assert Parkout.parse(**lot.fields()) == lot
+    assert Parkout.parse("aA/bB", left="12") == Parkout.parse("aA/bB")
+    late = [{"edge": "right:0", "opens": 3}]
+    assert Parkout.parse("aA/bB", gates=late).slots[2] == Opening(0, 0)
+    assert Parkout.parse("aA/bB", gates=late, left=2).slots[2] == Opening(1, 2)
+
+
+@pytest.mark.parametrize("left", [-1, 1.5, True, "-1", "many", [1]])
+def test_a_number_of_cars_that_have_left_which_is_none(left: Any) -> None:
+    with pytest.raises(ParseError, match="how many cars have left already") as error:
+        Parkout.parse("aA/bB", left=left)
+    assert error.value.field == "left"
+
+
 def test_gates_that_say_nothing_are_none() -> None:
     plain = Parkout.parse("aA/bB")
     assert Parkout.parse("aA/bB", gates=[{"edge": "right", "opens": 0}, {"edge": "top", "closes": 2}]) == plain

@@ -22,6 +22,11 @@ class Opening(NamedTuple):
     opens: int
     closes: int
 
+    def after(self, left: int, leaving: int) -> Opening:
+        """The same once ``left`` cars have left, counted from there on; ``leaving`` are still there."""
+        opens, closes = (min(max(count - left, 0), leaving) for count in self)
+        return Opening(opens, closes) if opens < closes else Opening(0, 0)
+
 
 @cache
 def edges_of(width: int, height: int) -> tuple[str, ...]:
@@ -43,7 +48,8 @@ def _read_edge(edge: object, width: int, height: int, field: str) -> list[int]:
     return [slots[int(index)]]
 
 
-def read_slots(closed: object, gates: object, width: int, height: int, leaving: int) -> tuple[Opening, ...]:
+def read_slots(closed: object, gates: object, width: int, height: int, leaving: int, left: int) -> tuple[Opening, ...]:
+    """What each slot is when ``left`` cars, which gates count, have left already and ``leaving`` are still there."""
     slots: dict[int, Opening] = {}
     edges = [edge for edge in closed.split(",") if edge.strip()] if isinstance(closed, str) else closed or ()
     if not isinstance(edges, list | tuple):
@@ -54,7 +60,7 @@ def read_slots(closed: object, gates: object, width: int, height: int, leaving: 
     if not isinstance(gates, list | tuple):
         raise ParseError(f"gates is a list, not {type(gates).__name__}", field="gates")
     for gate in gates:
-        opening = _read_opening(gate, leaving)
+        opening = _read_opening(gate, leaving, left)
         for number in _read_edge(gate["edge"], width, height, "gates"):
             if number in slots:
                 raise ParseError(f"{edges_of(width, height)[number]} is closed, or has a gate, already", field="gates")
@@ -63,7 +69,7 @@ def read_slots(closed: object, gates: object, width: int, height: int, leaving: 
     return tuple(slots.get(number, always) for number in range(2 * (width + height)))
 
 
-def _read_opening(gate: object, leaving: int) -> Opening:
+def _read_opening(gate: object, leaving: int, left: int) -> Opening:
     example = 'a gate is {"edge": "top:3", "opens": 2}, {"edge": "top:3", "closes": 4} or both in one'
     if not isinstance(gate, Mapping) or "edge" not in gate or not gate.keys() <= {"edge", "opens", "closes"}:
         raise ParseError(example, field="gates")
@@ -75,8 +81,7 @@ def _read_opening(gate: object, leaving: int) -> Opening:
         raise ParseError(example, field="gates")
     if closes is not None and closes < (opens or 0):
         raise ParseError(f"the gate closes ({shown(closes)}) before it opens ({shown(opens)})", field="gates")
-    opens, closes = min(opens or 0, leaving), leaving if closes is None else min(closes, leaving)
-    return Opening(opens, closes) if opens < closes else Opening(0, 0)
+    return Opening(opens or 0, leaving + left if closes is None else closes).after(left, leaving)
 
 
 @cache

@@ -44,44 +44,46 @@ class Klotski(Blocks):
 
     Pieces are numbered by their first cell in ``board``, row by row; the state is each piece's first cell in row-major
     order (its anchor). ``board`` and ``goal`` are the cells in row-major order in the user's letters; ``goal`` shows
-    walls as on the board and nothing else that does not matter.
+    walls as on the board and nothing else that does not matter. ``hidden`` are the gates under pieces.
     """
 
     family: ClassVar[str] = "klotski"
     metrics: ClassVar[tuple[Metric, ...]] = ("path", "slide", "step")
-    field_names: ClassVar[tuple[str, ...]] = ("goal", "goal_mode")
+    field_names: ClassVar[tuple[str, ...]] = ("goal", "goal_mode", "gates")
 
     width: int
     height: int
     board: str
     goal: str
     goal_mode: GoalMode
+    hidden: Cells = ()
 
     @classmethod
-    def parse(cls, board: object, *, goal: object = None, goal_mode: object = None, **unknown: Any) -> Self:
+    def parse(
+        cls, board: object, *, goal: object = None, goal_mode: object = None, gates: object = None, **unknown: Any
+    ) -> Self:
         refuse_fields(cls.family, unknown, cls.field_names)
         rows = read_rows(board, max_side=MAX_CELLS)
         if goal is None:
             raise ParseError("klotski needs a goal: a grid with the goal pieces where they must end", field="goal")
-        goal_rows = read_rows(goal, field="goal", max_side=MAX_CELLS)
         width, height = len(rows[0]), len(rows)
-        if (len(goal_rows[0]), len(goal_rows)) != (width, height):
-            size = f"{len(goal_rows[0])}x{len(goal_rows)}, the board {width}x{height}"
-            raise ParseError(f"the goal is {size}; they must be of one size", field="goal")
+        goal_cells = _read_grid(goal, "goal", width, height)
         modes: tuple[GoalMode, ...] = ("piece", "class")
         mode = next((mode for mode in modes if mode == (goal_mode or "piece")), None)
         if mode is None:
             raise ParseError(f"goal_mode is 'piece' or 'class', not {shown(goal_mode)}", field="goal_mode")
         cells = "".join(rows)
-        wanted = list("".join(goal_rows).translate(_ANYTHING))
+        wanted = list(goal_cells.translate(_ANYTHING))
         for cell, here in enumerate(cells):
             if here == WALL:
                 if wanted[cell] != EMPTY:
                     message = f"the goal puts {wanted[cell]!a} on a wall"
                     raise ParseError(message, field="goal", **place(cell, width))
                 wanted[cell] = WALL
-        puzzle = cls(width, height, cells, "".join(wanted), mode)
+        hidden = () if gates is None else _read_gates(_read_grid(gates, "gates", width, height), cells, width)
+        puzzle = cls(width, height, cells, "".join(wanted), mode, hidden)
         puzzle._check_goal()
+        puzzle._check_gates()
         return puzzle
 
     def _check_goal(self) -> None:
@@ -103,9 +105,23 @@ class Klotski(Blocks):
                 continue
             raise ParseError(problem, field="goal", **place(cells[0], self.width))
 
+    def _check_gates(self) -> None:
+        goal_classes = {number for number, _ in self.goals}
+        for piece, cells in enumerate(self._found.values()):
+            for cell in cells:
+                if cell in self.hidden and self.classes[piece] not in goal_classes:
+                    message = f"{self.names[piece]!a} is on a gate, which only goal pieces may cover"
+                    raise ParseError(message, field="gates", **place(cell, self.width))
+
     def fields(self) -> dict[str, Any]:
         fields = {"board": joined(self.board, self.width), "goal": joined(self.goal, self.width)}
-        return fields if self.goal_mode == "piece" else {**fields, "goal_mode": self.goal_mode}
+        if self.goal_mode != "piece":
+            fields["goal_mode"] = self.goal_mode
+        return {**fields, "gates": joined(self._hidden_grid, self.width)} if self.hidden else fields
+
+    @property
+    def _hidden_grid(self) -> str:
+        return "".join(GATE if cell in self.hidden else EMPTY for cell in range(len(self.board)))
 
     # What the board says, worked out once.
 
@@ -151,7 +167,7 @@ class Klotski(Blocks):
     @cached_property
     def gates(self) -> Cells:
         """The cells that only pieces of goal classes may cover."""
-        return tuple(cell for cell, here in enumerate(self.board) if here == GATE)
+        return tuple(sorted((*self.hidden, *(cell for cell, here in enumerate(self.board) if here == GATE))))
 
     @cached_property
     def _members(self) -> tuple[Cells, ...]:
@@ -187,7 +203,8 @@ class Klotski(Blocks):
         return tuple(of_class[number] for number in self.classes)
 
     def _class_masks(self, shape: Shape, barred: str) -> Iterator[int]:
-        for cell in range(len(self.board)):
+        floor = self.background()
+        for cell in range(len(floor)):
             mask = 0
             for down, right in shape:
                 row, column = cell // self.width + down, cell % self.width + right
@@ -195,7 +212,7 @@ class Klotski(Blocks):
                     mask = 0
                     break
                 at = row * self.width + column
-                if self.board[at] in barred:
+                if floor[at] in barred:
                     mask = 0
                     break
                 mask |= 1 << at
@@ -283,7 +300,10 @@ class Klotski(Blocks):
         return taken
 
     def background(self) -> str:
-        return "".join(here if here in (WALL, GATE) else EMPTY for here in self.board)
+        floor = [here if here in (WALL, GATE) else EMPTY for here in self.board]
+        for cell in self.hidden:
+            floor[cell] = GATE
+        return "".join(floor)
 
     def drawn(self, piece: int) -> str:
         name = self.names[piece]
@@ -293,17 +313,18 @@ class Klotski(Blocks):
         images = wide_images(self.width, self.height)
         boards = [self._board_image(draw) for _, _, draw in images]
         board = min(boards)
-        goal, symmetry = min(
+        goal, gates, symmetry = min(
             (
-                (self._goal_image(draw), symmetry)
+                (self._goal_image(draw), "".join(draw(self._hidden_grid)) if self.hidden else "", symmetry)
                 for (_, symmetry, draw), image in zip(images, boards, strict=True)
                 if image == board
             ),
-            key=itemgetter(0),
+            key=itemgetter(0, 1),
         )
         fields = {"board": joined(board, symmetry.width), "goal": joined(goal, symmetry.width)}
-        told_apart = all(len(pieces) == 1 for pieces, _ in self._goal_cells)
-        return (fields if told_apart else {**fields, "goal_mode": "class"}), symmetry
+        if any(len(pieces) > 1 for pieces, _ in self._goal_cells):
+            fields["goal_mode"] = "class"
+        return ({**fields, "gates": joined(gates, symmetry.width)} if self.hidden else fields), symmetry
 
     def _board_image(self, draw: Draw) -> str:
         """An image of the board, its pieces renamed in the order of their first cells."""
@@ -319,6 +340,28 @@ class Klotski(Blocks):
         image = "".join(draw(self.goal))
         given = {name: free[self._goal_class[name]].pop(0) for name in dict.fromkeys(image.translate(_UNNAMED))}
         return renamed(image, given)
+
+
+def _read_grid(grid: object, field: str, width: int, height: int) -> str:
+    """The cells of a grid of the board's size."""
+    rows = read_rows(grid, field=field, max_side=MAX_CELLS)
+    if (len(rows[0]), len(rows)) != (width, height):
+        size = f"{len(rows[0])}x{len(rows)}, the board {width}x{height}"
+        verb = "are" if field == "gates" else "is"
+        raise ParseError(f"the {field} {verb} {size}; they must be of one size", field=field)
+    return "".join(rows)
+
+
+def _read_gates(grid: str, board: str, width: int) -> Cells:
+    """The gates of the grid that pieces of the board hide."""
+    hidden = []
+    for cell, (mark, here) in enumerate(zip(grid, board, strict=True)):
+        if mark == GATE and here in (EMPTY, WALL):
+            message = "no piece hides a gate here: draw gates that are free, as -, on the board"
+            raise ParseError(message, field="gates", **place(cell, width))
+        if mark == GATE != here:
+            hidden.append(cell)
+    return tuple(hidden)
 
 
 def _find(board: str) -> dict[str, Cells]:

@@ -46,7 +46,7 @@ class Parkout(Blocks):
 
     family: ClassVar[str] = "parkout"
     metrics: ClassVar[tuple[Metric, ...]] = ("slide",)
-    field_names: ClassVar[tuple[str, ...]] = ("closed", "gates", "fixed")
+    field_names: ClassVar[tuple[str, ...]] = ("closed", "gates", "fixed", "left")
 
     width: int
     height: int
@@ -56,7 +56,14 @@ class Parkout(Blocks):
 
     @classmethod
     def parse(
-        cls, board: object, *, closed: object = None, gates: object = None, fixed: object = None, **unknown: Any
+        cls,
+        board: object,
+        *,
+        closed: object = None,
+        gates: object = None,
+        fixed: object = None,
+        left: object = None,
+        **unknown: Any,
     ) -> Self:
         refuse_fields(cls.family, unknown, cls.field_names)
         rows = read_rows(board)
@@ -68,7 +75,7 @@ class Parkout(Blocks):
         leaving = len(found) - len(kept)
         if not leaving:
             raise ParseError("there is no car that can leave", field="fixed" if kept else "board")
-        slots = read_slots(closed, gates, width, height, leaving)
+        slots = read_slots(closed, gates, width, height, leaving, _read_left(left))
         return cls(width, height, cells, kept, slots)
 
     def fields(self) -> dict[str, Any]:
@@ -327,3 +334,14 @@ def _read_fixed(fixed: object, found: Mapping[str, Cells]) -> frozenset[str]:
             raise ParseError(f"there is no car {shown(letter)}", field="fixed")
         kept.add(name)
     return frozenset(kept)
+
+
+def _read_left(left: object) -> int:
+    """How many cars have left already."""
+    if isinstance(left, str) and left.isascii() and left.isdigit() and len(left) < 4:
+        left = int(left)
+    if left is None:
+        return 0
+    if not isinstance(left, int) or isinstance(left, bool) or left < 0:
+        raise ParseError(f"left is how many cars have left already, not {shown(left)}", field="left")
+    return left

@@ -38,22 +38,21 @@ def read_position(level: Puzzle, board: object) -> Cells:
 
     Raises ParseError where it is no board, PositionError where it is of another level.
     """
-    fields = {name: value for name, value in level.fields().items() if name != "board"}
+    said = ("board", "gates") if isinstance(level, Klotski) else ("board",)
+    fields = {name: value for name, value in level.fields().items() if name not in said}
     return _matched(level, type(level).parse(board, **fields))[0]
 
 
 def puzzle_at(level: Puzzle, state: Cells) -> Puzzle:
     """The puzzle that starts there. Its optimal counts are the moves left in the level.
 
-    Raises PositionError where no board can say it: a klotski piece on a gate hides that, and an empty lot has no cars.
+    Raises PositionError for an empty lot.
     """
     if not isinstance(level, Blocks):
         raise PositionError(f"{level.family} has no positions of this kind")
     board = level.format(state).replace("\n", "")
     if isinstance(level, Klotski):
-        if any(board[cell] != GATE for cell in level.gates):
-            raise PositionError("a piece stands on a gate, which no board of a level can show")
-        return replace(level, board=board)
+        return replace(level, board=board, hidden=tuple(cell for cell in level.gates if board[cell] != GATE))
     if isinstance(level, Parkout):
         gone = state.count(OUT)
         if gone == level.leaving:
@@ -69,7 +68,8 @@ def turned(puzzle: Blocks, symmetry: Symmetry) -> Blocks:
     width, height = symmetry.width, symmetry.height
     if isinstance(puzzle, Klotski):
         board, goal = ("".join(cells[cell] for cell in back) for cells in (puzzle.board, puzzle.goal))
-        return replace(puzzle, width=width, height=height, board=board, goal=goal)
+        hidden = tuple(sorted(symmetry.cells[cell] for cell in puzzle.hidden))
+        return replace(puzzle, width=width, height=height, board=board, goal=goal, hidden=hidden)
     assert isinstance(puzzle, Parkout | Rush)
     board = "".join(puzzle.board[cell] for cell in back)
     if isinstance(puzzle, Parkout):
@@ -206,8 +206,4 @@ def _goals(puzzle: Blocks, piece: int) -> Iterable[int]:
 
 def _slots(level: Parkout, gone: int) -> tuple[Opening, ...]:
     """The level's exits for the cars that are left when so many have gone."""
-    slots = []
-    for slot in level.slots:
-        opens, closes = max(slot.opens - gone, 0), max(slot.closes - gone, 0)
-        slots.append(Opening(opens, closes) if opens < closes else Opening(0, 0))
-    return tuple(slots)
+    return tuple(slot.after(gone, level.leaving - gone) for slot in level.slots)

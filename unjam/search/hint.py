@@ -14,6 +14,7 @@ from unjam.puzzles.grid import OUT, Move
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Cells, Tiles
 from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
+from unjam.search.level_atlas import LevelAtlas, find_level_atlas
 from unjam.search.solution import Budget, Outcome, Solution
 from unjam.search.solve import solve
 
@@ -107,21 +108,36 @@ def _from_rules(puzzle: Puzzle, metric: Metric) -> Hint | None:
 
 
 def _from_atlas(puzzle: Puzzle, metric: Metric) -> Hint | None:
-    if not isinstance(puzzle, Tiles) or puzzle.width * puzzle.height > MAX_CELLS:
+    """From the atlas of such boards of tiles, or of a level in which the position can be reached."""
+    atlas: TilesAtlas | LevelAtlas | TableError | None
+    if not isinstance(puzzle, Tiles):
+        atlas = find_level_atlas(puzzle, metric)
+    elif puzzle.width * puzzle.height <= MAX_CELLS:
+        atlas = find_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
+    else:
         return None
-    atlas = find_atlas(puzzle.width, puzzle.height, puzzle.goal.index(0), metric)
     if isinstance(atlas, TableError):
         warnings.warn(str(atlas), RuntimeWarning, stacklevel=2)
-    if not isinstance(atlas, TilesAtlas):
+    if not isinstance(atlas, TilesAtlas | LevelAtlas):
         return None
+    if isinstance(atlas, LevelAtlas):
+        state = atlas.state(puzzle)
+        left = atlas.moves_left(state)
+        if left is None:
+            return Hint(metric, Outcome.UNSOLVABLE, "atlas", reason="no goal can be reached from here")
+        moves = tuple(atlas.next_moves(state))
+    else:
+        assert isinstance(puzzle, Tiles)
+        left, moves = _on_tiles(atlas, puzzle)
+    return Hint(metric, Outcome.OPTIMAL, "atlas", left, left, left, moves, complete=True)
+
+
+def _on_tiles(atlas: TilesAtlas, puzzle: Tiles) -> tuple[int, tuple[Move, ...]]:
     left = atlas.distance(puzzle)
     assert left is not None  # unsolvable boards are told by their parity before
-    moves = tuple(
-        move
-        for move, board in puzzle.moves(puzzle.board, metric)
-        if atlas.distance(replace(puzzle, board=cast(Cells, board))) == left - 1
-    )
-    return Hint(metric, Outcome.OPTIMAL, "atlas", left, left, left, moves, complete=True)
+    moves = puzzle.moves(puzzle.board, atlas.metric)
+    nearer = [move for move, board in moves if atlas.distance(replace(puzzle, board=cast(Cells, board))) == left - 1]
+    return left, tuple(nearer)
 
 
 def _from_solution(solution: Solution, source: Source) -> Hint:

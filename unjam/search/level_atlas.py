@@ -260,7 +260,11 @@ def explore(
 
 def path_of(level: Blocks, metric: Metric) -> Path:
     """Where the atlas of a level, in whatever orientation, is kept."""
-    return folder() / f"{level.family}-{setting(level).hex()}-{level.key.hex()}-{metric}{SUFFIX}"
+    return _path(level, setting(level), metric)
+
+
+def _path(level: Blocks, of: bytes, metric: Metric) -> Path:
+    return folder() / f"{level.family}-{of.hex()}-{level.key.hex()}-{metric}{SUFFIX}"
 
 
 def find_level_atlas(puzzle: Puzzle, metric: Metric) -> LevelAtlas | TableError | None:
@@ -271,11 +275,12 @@ def find_level_atlas(puzzle: Puzzle, metric: Metric) -> LevelAtlas | TableError 
     """
     if not isinstance(puzzle, Blocks):
         return None
-    path = path_of(puzzle, metric)
+    of = setting(puzzle)
+    path = _path(puzzle, of, metric)
     found = table_files.find(path, partial(_read, path))
     if isinstance(found, _Graph):
         return LevelAtlas(puzzle, found, puzzle.to_canonical)
-    for path in sorted(folder().glob(f"{puzzle.family}-{setting(puzzle).hex()}-*-{metric}{SUFFIX}")):
+    for path in sorted(folder().glob(f"{puzzle.family}-{of.hex()}-*-{metric}{SUFFIX}")):
         graph = table_files.find(path, partial(_read, path))
         if isinstance(graph, _Graph):
             if atlas := _with_position(graph, puzzle):
