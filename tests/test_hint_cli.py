@@ -53,6 +53,8 @@ def test_positions_in_the_middle_of_play(home: Path) -> None:
     lot = ("--family", "parkout", "--board", "aA./.../...", "--gates", '[{"edge": "right:0", "opens": 1}]')
     assert run("hint", *lot, "--left", "1").stdout == "level 1: slide: a:R*; 1 left (search)\n"
     assert "unsolvable" in run("hint", *lot, code=1).stdout
+    empty = run("hint", "--family", "parkout", "--board", ".../...", "--left", "2").stdout
+    assert empty == "level 1: slide: this is the goal\n"
     board = ("--family", "klotski", "--board", "B./A-/..", "--goal", "../../A.")
     assert run("hint", *board, "--gates", "../-./..").stdout == "level 1: path: A:D1; 1 left (search)\n"
 

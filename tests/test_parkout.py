@@ -16,6 +16,7 @@ from unjam.puzzles.parkout import Parkout
 from unjam.search.encode import run_kernel
 from unjam.search.reference import search
 from unjam.search.solution import Outcome
+from unjam.search.solve import solve
 
 EXAMPLE = "c...Bb/C...../...Fff/gGd.a./.ED.A./.eHhh."  # 10 moves
 
@@ -83,6 +84,17 @@ def test_gates_count_the_cars_that_have_left_already() -> None:
     late = [{"edge": "right:0", "opens": 3}]
     assert Parkout.parse("aA/bB", gates=late).slots[2] == Opening(0, 0)
     assert Parkout.parse("aA/bB", gates=late, left=2).slots[2] == Opening(1, 2)
+
+
+def test_an_empty_lot_is_solved() -> None:
+    for fields in ({"board": ".../..."}, {"board": "aA./...", "fixed": "a"}, {"board": "#../...", "closed": "top"}):
+        lot = Parkout.parse(**fields, left=3)
+        assert lot.is_goal(lot.start())
+        assert Parkout.parse(**lot.fields()) == lot
+        assert Parkout.parse(**json.loads(lot.canonical)).key == lot.key
+        for algorithm in ("bfs", "astar", "idastar"):
+            answer = solve(lot, algorithm=algorithm)
+            assert (answer.outcome, answer.length) == (Outcome.OPTIMAL, 0)
 
 
 @pytest.mark.parametrize("left", [-1, 1.5, True, "-1", "many", [1]])

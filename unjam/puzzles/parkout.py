@@ -72,10 +72,10 @@ class Parkout(Blocks):
         for name, where in found.items():
             _check_car(name, where, cells, width)
         kept = _read_fixed(fixed, found)
-        leaving = len(found) - len(kept)
-        if not leaving:
+        leaving, gone = len(found) - len(kept), _read_left(left)
+        if not leaving and not gone:
             raise ParseError("there is no car that can leave", field="fixed" if kept else "board")
-        slots = read_slots(closed, gates, width, height, leaving, _read_left(left))
+        slots = read_slots(closed, gates, width, height, leaving, gone)
         return cls(width, height, cells, kept, slots)
 
     def fields(self) -> dict[str, Any]:
@@ -85,6 +85,10 @@ class Parkout(Blocks):
         self, board: str, width: int, height: int, slots: tuple[Opening, ...], fixed: str = ""
     ) -> dict[str, Any]:
         fields: dict[str, Any] = {"board": joined(board, width)}
+        if fixed:
+            fields["fixed"] = fixed
+        if not self.leaving:  # which no start of a level is
+            return {**fields, "left": 1}
         closed, gates = [], []
         for edge, slot in zip(edges_of(width, height), slots, strict=True):
             if slot.closes == 0:
@@ -99,8 +103,6 @@ class Parkout(Blocks):
             fields["closed"] = closed
         if gates:
             fields["gates"] = gates
-        if fixed:
-            fields["fixed"] = fixed
         return fields
 
     @cached_property

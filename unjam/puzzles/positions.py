@@ -40,24 +40,20 @@ def read_position(level: Puzzle, board: object) -> Cells:
     """
     said = ("board", "gates") if isinstance(level, Klotski) else ("board",)
     fields = {name: value for name, value in level.fields().items() if name not in said}
+    if isinstance(level, Parkout):
+        fields["left"] = level.leaving  # the lot may be empty
     return _matched(level, type(level).parse(board, **fields))[0]
 
 
 def puzzle_at(level: Puzzle, state: Cells) -> Puzzle:
-    """The puzzle that starts there. Its optimal counts are the moves left in the level.
-
-    Raises PositionError for an empty lot.
-    """
+    """The puzzle that starts there. Its optimal counts are the moves left in the level."""
     if not isinstance(level, Blocks):
         raise PositionError(f"{level.family} has no positions of this kind")
     board = level.format(state).replace("\n", "")
     if isinstance(level, Klotski):
         return replace(level, board=board, hidden=tuple(cell for cell in level.gates if board[cell] != GATE))
     if isinstance(level, Parkout):
-        gone = state.count(OUT)
-        if gone == level.leaving:
-            raise PositionError("all cars have left, and a lot without cars is no level")
-        return replace(level, board=board, slots=_slots(level, gone))
+        return replace(level, board=board, slots=_slots(level, state.count(OUT)))
     assert isinstance(level, Rush)
     return Rush.parse(joined(board, level.width).split("/"), exit=level.exit)
 
