@@ -6,6 +6,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <cstring>
@@ -18,6 +19,7 @@
 #include "control.hpp"
 #include "level_graph.hpp"
 #include "level_graph_search.hpp"
+#include "rush_space.hpp"
 
 namespace nb = nanobind;
 
@@ -37,6 +39,17 @@ struct PiecesInput {
     return Space(layout, blocks);
   }
 };
+struct RushInput {
+  Layout layout;
+  CarLines lines;
+  RushGoal goal;
+  Metric metric;
+
+  template <class Space>
+  Space space() const {
+    return Space(layout, lines, goal, metric);
+  }
+};
 struct LotInput {
   Layout layout;
   Lot lot;
@@ -53,6 +66,11 @@ auto with_space(const PiecesInput& input, Use&& use) {
                     [&](auto words) { return use(std::type_identity<KlotskiPieces<words>>{}); });
 }
 template <class Use>
+auto with_space(const RushInput& input, Use&& use) {
+  if (std::max(input.layout.width, input.layout.height) <= 6) return use(std::type_identity<RushSpace<6>>{});
+  return use(std::type_identity<RushSpace<8>>{});
+}
+template <class Use>
 auto with_space(const LotInput& input, Use&& use) {
   return with_words(input.lot.packing().words, [&](auto words) { return use(std::type_identity<Parkout<words>>{}); });
 }
@@ -64,11 +82,16 @@ PiecesInput klotski_input(int width, int height, const Ints& board, const Ints& 
   return {std::move(layout), std::move(blocks)};
 }
 
-PiecesInput rush_input(int width, int height, const Ints& board, int primary, int goal_cell,
-                       const std::string& metric) {
+// By lines where they are not too long, else piece by piece.
+template <class Use>
+auto with_rush_input(int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric,
+                     Use&& use) {
   Layout layout(width, height, board);
-  Blocks blocks = rush_blocks(layout, rush_goal(layout, primary, goal_cell), rush_metric(metric));
-  return {std::move(layout), std::move(blocks)};
+  const RushGoal goal = rush_goal(layout, primary, goal_cell);
+  const Metric chosen = rush_metric(metric);
+  if (const auto lines = CarLines::of(layout)) return use(RushInput{std::move(layout), *lines, goal, chosen});
+  Blocks blocks = rush_blocks(layout, goal, chosen);
+  return use(PiecesInput{std::move(layout), std::move(blocks)});
 }
 
 LotInput parkout_input(int width, int height, const Ints& board, const Ints& noses, const std::vector<bool>& fixed,
@@ -202,7 +225,8 @@ void bind_level_graph(nb::module_& module) {
       "explore_rush",
       [](int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric,
          const Limits& limits, Control& control) {
-        return explore(rush_input(width, height, board, primary, goal_cell, metric), limits, control);
+        return with_rush_input(width, height, board, primary, goal_cell, metric,
+                               [&](const auto& input) { return explore(input, limits, control); });
       },
       "width"_a, "height"_a, "board"_a, "primary"_a, "goal_cell"_a, "metric"_a, "limits"_a, "control"_a);
   module.def(
@@ -225,7 +249,8 @@ void bind_level_graph(nb::module_& module) {
       "rush_graph",
       [](int width, int height, const Ints& board, int primary, int goal_cell, const std::string& metric,
          Bytes table) {
-        return KeptLevelGraph(rush_input(width, height, board, primary, goal_cell, metric), std::move(table));
+        return with_rush_input(width, height, board, primary, goal_cell, metric,
+                               [&](const auto& input) { return KeptLevelGraph(input, std::move(table)); });
       },
       "width"_a, "height"_a, "board"_a, "primary"_a, "goal_cell"_a, "metric"_a, "table"_a);
   module.def(

@@ -16,8 +16,8 @@ namespace unjam {
 //   void expand_back(key, last, sink)   calls sink(parent, mover) for every position from which a move leads to this
 //                            one, and perhaps for some that cannot be reached. `last` as in `expand`
 //
-// First the positions, in any order; then their distances, breadth first from all goals at once, backwards. Edges are
-// not kept: making them twice takes less room and no more time than looking them up.
+// First the positions, breadth first from the start; then their distances, breadth first from all goals at once,
+// backwards. Edges are not kept: they would take more room than all else.
 template <class Space>
 class LevelGraphSearch {
  public:
@@ -28,7 +28,8 @@ class LevelGraphSearch {
       : space_(space),
         meter_(meter),
         values_(meter),
-        open_(meter),
+        layer_(meter),
+        next_(meter),
         goals_(meter),
         batch_(std::make_unique_for_overwrite<Near[]>(kBatch + space.fanout())) {}
 
@@ -77,53 +78,50 @@ class LevelGraphSearch {
   typename Table::Head head() const { return Table::head_for(values_.size(), largest_); }
 
   const char* reach() {
-    if (const char* stop = add({{space_.start(), kNobody}, hash_of(space_.start())})) return stop;
-    while (open_.size() > 0) {
-      const State state = open_.back();
-      open_.pop_back();
-      space_.expand(state.key, state.mover, [this](const Key& key, Mover mover) { wait(key, mover); });
-      ++meter_.expanded;
-      if (waiting_ < kBatch && open_.size() > 0 && !meter_.due()) continue;
-      const char* stop = flush([this](const Near& child) { return add(child); });
-      if (!stop) stop = meter_.poll(0);
-      if (stop) return stop;
-    }
-    return nullptr;
+    const char* stop = add({{space_.start(), kNobody}, hash_of(space_.start())});
+    if (stop) return stop;
+    std::swap(layer_, next_);
+    return search([this](const State& at, auto&& sink) { space_.expand(at.key, at.mover, sink); },
+                  [this](const Near& child, Value) { return add(child); });
   }
 
   const char* add(const Near& near) {
     const auto [slot, insert] = values_.insert(near.state.key, near.hash);
     if (insert == Insert::present) return nullptr;
-    if (insert == Insert::full || values_.size() > Table::kMost || !open_.push_back(near.state)) return "bytes";
+    if (insert == Insert::full || values_.size() > Table::kMost || !next_.push_back(near.state)) return "bytes";
     if (!space_.is_goal(near.state.key)) return nullptr;
     slot->value = largest_ = 1;
     return goals_.push_back({near.state.key, kNobody}) ? nullptr : "bytes";
   }
 
   const char* measure() {
-    ChunkedArray<State>&layer = goals_, &next = open_;
-    for (Value value = 2; layer.size() > 0; ++value) {
-      next.clear();
-      for (std::uint64_t at = 0; at < layer.size();) {
-        const State state = layer[at++];
-        space_.expand_back(state.key, state.mover, [this](const Key& key, Mover mover) { wait(key, mover); });
+    std::swap(layer_, goals_);
+    return search([this](const State& at, auto&& sink) { space_.expand_back(at.key, at.mover, sink); },
+                  [this](const Near& parent, Value depth) {
+                    auto* slot = values_.find(parent.state.key, parent.hash);
+                    if (!slot || slot->value != 0) return static_cast<const char*>(nullptr);
+                    slot->value = largest_ = depth + 1;
+                    return next_.push_back(parent.state) ? nullptr : "bytes";
+                  });
+  }
+
+  // Breadth first from layer_; `take` puts what is new into next_.
+  template <class Expand, class Take>
+  const char* search(const Expand& expand, const Take& take) {
+    for (Value depth = 1; layer_.size() > 0; ++depth) {
+      next_.clear();
+      for (std::uint64_t at = 0; at < layer_.size();) {
+        expand(layer_[at++], [this](const Key& key, Mover mover) { batch_[waiting_++] = {{key, mover}, hash_of(key)}; });
         ++meter_.expanded;
-        if (waiting_ < kBatch && at < layer.size() && !meter_.due()) continue;
-        const char* stop = flush([&](const Near& parent) {
-          auto* slot = values_.find(parent.state.key, parent.hash);
-          if (!slot || slot->value != 0) return static_cast<const char*>(nullptr);
-          slot->value = largest_ = value;
-          return next.push_back(parent.state) ? nullptr : "bytes";
-        });
-        if (!stop) stop = meter_.poll(value - 1);
+        if (waiting_ < kBatch && at < layer_.size() && !meter_.due()) continue;
+        const char* stop = flush([&](const Near& near) { return take(near, depth); });
+        if (!stop) stop = meter_.poll(depth);
         if (stop) return stop;
       }
-      std::swap(layer, next);
+      std::swap(layer_, next_);
     }
     return nullptr;
   }
-
-  void wait(const Key& key, Mover mover) { batch_[waiting_++] = {{key, mover}, hash_of(key)}; }
 
   template <class Take>
   const char* flush(const Take& take) {
@@ -142,8 +140,7 @@ class LevelGraphSearch {
   Space& space_;
   Meter& meter_;
   HashMap<Key, Value> values_;
-  ChunkedArray<State> open_;   // reached, not expanded yet
-  ChunkedArray<State> goals_;
+  ChunkedArray<State> layer_, next_, goals_;
   std::unique_ptr<Near[]> batch_;
   std::size_t waiting_ = 0;
   Value largest_ = 0;

@@ -45,15 +45,16 @@ def run(*arguments: object, code: int = 0) -> Result:
 
 
 def test_for_people(pack: str) -> None:
-    assert run("--family", "rush", "--board", TWO).stdout.splitlines() == [
+    *told, farthest = run("--family", "rush", "--board", TWO).stdout.splitlines()
+    assert told == [
         "level 1: slide, 23 positions",
         "moves from the start: 2; shortest solutions: 3",
         "  0             3",
         "  1            12",
         "  2             8",
         "the farthest, 2 moves from the goal:",
-        "....../.....B/.AA..B/....../....../......",
     ]
+    assert unjam.solve(unjam.parse("rush", farthest)).length == 2
     lines = run(pack, "--hardest", 0, code=1).stdout.splitlines()
     assert [line for line in lines if line[0] != " "] == [
         "two: slide, 23 positions",
@@ -70,8 +71,8 @@ def test_for_people(pack: str) -> None:
 
 def test_json(pack: str) -> None:
     two, tiles, lot, stuck, bad = map(json.loads, run(pack, "--json", "--hardest", 99, code=1).stdout.splitlines())
-    assert two["hardest"].pop(0) == "....../.....B/.AA..B/....../....../......"
-    assert len(two.pop("hardest")) == 7
+    assert {unjam.solve(unjam.parse("rush", board)).length for board in two["hardest"]} == {2}
+    assert len(set(two.pop("hardest"))) == 8
     assert two == {
         "index": 0,
         "name": "two",
