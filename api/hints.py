@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, cast
 
@@ -14,9 +15,7 @@ from api.context import EngineDep, SettingsDep
 from api.errors import ApiError, documented
 from api.schemas import HintAnswer, HintOrder
 from unjam._kernels import Control
-from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.hint import Hint, known_hint, searched_hint
-from unjam.search.solution import Budget
 from unjam.store.lookup import stored_solution
 
 LOOK_AGAIN = 0.1  # seconds between two looks at whether the client is still there
@@ -42,26 +41,27 @@ async def hint(
     assert puzzle is not None
     metric = puzzle.check_metric(order.metric)
     budget = order.budget.budget(settings.max_budget_bytes)
-    found = await run_in_threadpool(known_hint, puzzle, metric, partial(stored_solution, engine))
+    stored = partial(stored_solution, engine)
+    found = await run_in_threadpool(known_hint, puzzle, metric, stored)
     if found is None:
         if slots.locked():
             busy = ApiError(503, "busy", "As many searches for hints as may run at once are running; try again.")
             busy.headers = {"Retry-After": "1"}
             raise busy
         async with slots:
-            found = await _searched(request, puzzle, metric, budget)
+            found = await _searched(request, partial(searched_hint, puzzle, metric, budget, stored))
     return HintAnswer.model_validate(await run_in_threadpool(found.fields, puzzle))
 
 
-async def _searched(request: Request, puzzle: Puzzle, metric: Metric, budget: Budget) -> Hint:
+async def _searched(request: Request, search: Callable[[Control], Hint]) -> Hint:
     """What a search finds, which ends soon after the client has gone away."""
     control = Control()
-    search = asyncio.ensure_future(run_in_threadpool(searched_hint, puzzle, metric, budget, control))
+    searching = asyncio.ensure_future(run_in_threadpool(search, control))
     try:
-        while not (await asyncio.wait({search}, timeout=LOOK_AGAIN))[0]:
+        while not (await asyncio.wait({searching}, timeout=LOOK_AGAIN))[0]:
             if await request.is_disconnected():
                 control.cancel()
     finally:
         control.cancel()
-        await asyncio.wait({search})
-    return search.result()
+        await asyncio.wait({searching})
+    return searching.result()

@@ -151,8 +151,8 @@ class SolveOrder(Level):
 class HintBudget(BudgetOrder):
     """What the search for a hint may spend; the client waits as long."""
 
-    seconds: float | None = Field(10.0, gt=0, le=60, allow_inf_nan=False)
-    bytes: Count | None = Field(1_000_000_000, description="Memory of the search; at most `UNJAM_MAX_BUDGET_BYTES`.")
+    seconds: float = Field(10.0, gt=0, le=60, allow_inf_nan=False)
+    bytes: Count = Field(1_000_000_000, description="Memory of the search; at most `UNJAM_MAX_BUDGET_BYTES`.")
 
 
 class HintOrder(Level):

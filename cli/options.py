@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
@@ -210,7 +211,8 @@ def open_store() -> Iterator[tuple[str, Engine]]:
 
 @contextmanager
 def store_at_hand() -> Iterator[Stored | None]:
-    """Look-ups in the configured database, or in the private one if it is up already; None where there is neither."""
+    """Look-ups in the configured database, or in the private one if it is up already; None where neither answers."""
+    from unjam.errors import StoreError
     from unjam.settings import get_settings
     from unjam.store.postgres import is_up
 
@@ -220,7 +222,13 @@ def store_at_hand() -> Iterator[Stored | None]:
         return
     from unjam.store.lookup import stored_solution
 
-    with open_store() as (_, engine):
+    with ExitStack() as stack:
+        try:
+            _, engine = stack.enter_context(open_store())
+        except StoreError as error:
+            warnings.warn(f"{error}; stored answers are not used", RuntimeWarning, stacklevel=2)
+            yield None
+            return
         yield partial(stored_solution, engine)
 
 

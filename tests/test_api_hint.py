@@ -77,6 +77,8 @@ def test_what_is_stored_is_told_without_a_search(api: httpx.Client, database_url
         (TILES | {"metric": "path"}, "unknown_metric", "path"),
         (TILES | {"exit": "right"}, "parse_error", "exit"),
         (TILES | {"budget": {"seconds": 61}}, "invalid_request", "seconds"),
+        (TILES | {"budget": {"seconds": None}}, "invalid_request", "seconds"),
+        (TILES | {"budget": {"bytes": None}}, "invalid_request", "bytes"),
         (TILES | {"budget": {"bytes": 10**15}}, "budget_too_large", "bytes"),
         (TILES | {"wait": 1}, "invalid_request", "wait"),
         ({"family": "rush", "board": ["AA..", "..B."]}, "parse_error", "row 2, column 3"),

@@ -214,9 +214,9 @@ def test_the_store_answers_in_any_orientation(engine: Engine) -> None:
         unjam.parse("rush", [row[::-1] for row in rows], exit="left"),
     )
     stuck = unjam.parse("klotski", "A#B", goal="B..")
-    open_question = unjam.parse("tiles", **KORF)
+    open_question = unjam.parse("tiles", "14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13")
     entries = [Entry(number, number + 1, puzzle) for number, puzzle in enumerate((level, stuck, open_question))]
-    batch = batches.submit(engine, entries, budget=Budget(nodes=10_000))
+    batch = batches.submit(engine, entries, budget=Budget(nodes=200_000))
     while work(engine, None, worker="here", batch_id=batch.batch_id):
         pass
     stored = partial(stored_solution, engine)
@@ -230,4 +230,18 @@ def test_the_store_answers_in_any_orientation(engine: Engine) -> None:
     assert dead is not None
     assert (dead.source, dead.outcome) == ("store", Outcome.UNSOLVABLE)
     assert known_hint(open_question, "step", stored) is None
-    assert hint(open_question, "step", Budget(nodes=1_000), stored=stored).source == "search"
+    kept = stored_solution(engine, open_question, "step")
+    assert kept is not None
+    assert kept.lower is not None
+    assert kept.upper is not None
+    better = []
+    for nodes in (1_000, 2_000_000):
+        alone = hint(open_question, "step", Budget(nodes=nodes))
+        told = hint(open_question, "step", Budget(nodes=nodes), stored=stored)
+        assert alone.lower is not None
+        assert alone.upper is not None
+        assert (told.outcome, told.source) == (Outcome.BOUNDED, "search")
+        assert (told.lower, told.upper) == (max(alone.lower, kept.lower), min(alone.upper, kept.upper))
+        better.append(kept.upper < alone.upper)
+        assert told.unproven == (kept.moves[0] if better[-1] else alone.unproven)
+    assert better == [True, False]

@@ -87,6 +87,11 @@ def test_rows_in_json(home: Path, tmp_path: Path) -> None:
     assert row["unproven"]["move"] in ("6", "2", "12", "8")
 
 
+def test_a_store_that_does_not_answer_is_no_hindrance() -> None:
+    with pytest.warns(RuntimeWarning, match="stored answers are not used"):
+        assert "2 left (search)" in run("hint", *RUSH, UNJAM_DATABASE_URL="postgresql://x@127.0.0.1:1/x").stdout
+
+
 def test_the_store_is_asked(database_url: str) -> None:
     [before] = rows(run("hint", *RUSH, "--json", UNJAM_DATABASE_URL=database_url))
     run("solve", *RUSH, UNJAM_DATABASE_URL=database_url)

@@ -81,7 +81,7 @@ def hint(
     ``control`` lets another thread cancel the search; without it Ctrl-C does. Raises MetricError.
     """
     metric = puzzle.check_metric(metric)
-    return known_hint(puzzle, metric, stored) or searched_hint(puzzle, metric, budget, control)
+    return known_hint(puzzle, metric, stored) or searched_hint(puzzle, metric, budget, stored, control)
 
 
 def known_hint(puzzle: Puzzle, metric: Metric, stored: Stored | None = None) -> Hint | None:
@@ -95,9 +95,20 @@ def known_hint(puzzle: Puzzle, metric: Metric, stored: Stored | None = None) -> 
     return found and replace(found, seconds=time.perf_counter() - began)
 
 
-def searched_hint(puzzle: Puzzle, metric: Metric, budget: Budget, control: Control | None = None) -> Hint:
-    """What a search finds out within the budget."""
-    return _from_solution(solve(puzzle, metric, budget, control=control), "search")
+def searched_hint(
+    puzzle: Puzzle, metric: Metric, budget: Budget, stored: Stored | None = None, control: Control | None = None
+) -> Hint:
+    """What a search finds out within the budget; where it does not end, the bounds of a ``stored`` answer count too."""
+    found = solve(puzzle, metric, budget, control=control)
+    kept = stored(puzzle, metric) if stored is not None and found.outcome is Outcome.BOUNDED else None
+    if kept is not None and kept.outcome is Outcome.BOUNDED:
+        better = kept.upper is not None and (found.upper is None or kept.upper < found.upper)
+        best = kept if better else found
+        lower = max(found.lower or 0, kept.lower or 0)
+        found = replace(found, lower=lower, upper=best.upper, moves=best.moves)
+        if lower == found.upper:
+            found = replace(found, outcome=Outcome.OPTIMAL, length=lower, reason=None)
+    return _from_solution(found, "search")
 
 
 def _from_rules(puzzle: Puzzle, metric: Metric) -> Hint | None:
