@@ -13,7 +13,7 @@
 namespace unjam {
 
 // Beside the nodes lies an open table of their numbers, each with 32 bits of its key's hash. Those tell nearly all other
-// keys apart; of what they do not the key itself decides. So a node costs some 12 bytes more than it holds, and a key is
+// keys apart; of what they do not the key itself decides. So a node costs some 11 bytes more than it holds, and a key is
 // kept once.
 //
 //   hash: | 5 bits: shard | 32 bits: tag; times the capacity, divided by 2^32: home | not used |
@@ -82,7 +82,7 @@ class NodeTable {
   bool grow(Shard& shard) {
     const std::uint64_t large = Pages::kHuge / sizeof(Entry);
     Shard larger;
-    larger.capacity = shard.capacity < large ? std::max(shard.capacity * 2, kFirst) : shard.capacity / 2 * 3;
+    larger.capacity = shard.capacity < large ? std::max(shard.capacity * 2, kFirst) : shard.capacity / 4 * 5;
     larger.grow_at = larger.capacity / 5 * 4;
     larger.used = shard.used;
     larger.pages = Pages::zeroed(larger.capacity * sizeof(Entry), meter_);

@@ -23,9 +23,9 @@ namespace unjam {
 //   . . . .
 //
 // So a car in the way costs its own moves and one for each car that it meets, in the direction where that is less. Each car
-// is counted once: cars in the way only for their own moves, and what one of them may meet, in either direction, no more
-// for the next. As the moves counted are of different cars, or of one car the steps that it needs anyhow, none is counted
-// that need not be made.
+// is counted once: cars in the way for their own moves only, and what one of them may have to pay with, in whichever
+// direction it goes, no more for the next. As the moves counted are of different cars, or steps of one that it needs
+// anyhow, none is counted that need not be made.
 class RushBound {
  public:
   static constexpr int kMaxCars = kMaxCells / 2;
@@ -57,29 +57,32 @@ class RushBound {
     if (here == goal_place_) return 0;
     const int cars = static_cast<int>(first_.size());
     const Cells way = ways_[here];
-    Cells covered[kMaxCars];
+    Cells covered[kMaxCars], taken = 0;
     std::uint64_t counted = 0;
     for (int car = 0; car < cars; ++car) {
-      covered[car] = masks_[first_[car] + place[car]];
+      taken |= covered[car] = masks_[first_[car] + place[car]];
       counted |= static_cast<std::uint64_t>((covered[car] & way) != 0) << car;
     }
+    const auto met_by = [&](Cells cells) {
+      std::uint64_t met = 0;
+      for (int car = 0; car < cars && (cells & taken); ++car) {
+        met |= static_cast<std::uint64_t>((covered[car] & cells) != 0) << car;
+      }
+      return met & ~counted;
+    };
     int sum = moves_[here];
     for (std::uint64_t left = counted; left; left &= left - 1) {
       const int car = std::countr_zero(left);
-      int least = kNever;
-      std::uint64_t met = 0;
-      for (const Detour& detour : detours_[first_[car] + place[car]]) {
-        if (detour.moves == kNever) continue;
-        std::uint64_t meets = 0;
-        for (int other = 0; other < cars; ++other) {
-          meets |= static_cast<std::uint64_t>((covered[other] & detour.cells) != 0) << other;
-        }
-        meets &= ~counted;
-        least = std::min(least, detour.moves + std::popcount(meets));
-        met |= meets;
+      const auto& [one, other] = detours_[first_[car] + place[car]];
+      const std::uint64_t met = met_by(one.cells);
+      int least = one.moves + std::popcount(met);
+      if (least > 1) {
+        const std::uint64_t other_met = met_by(other.cells);
+        least = std::min(least, other.moves + std::popcount(other_met));
+        if (one.moves < least) counted |= met;
+        if (other.moves < least) counted |= other_met;
       }
-      sum += least == kNever ? 1 : least;
-      counted |= met;
+      sum += least < kNever ? least : 1;
     }
     return sum;
   }
