@@ -440,6 +440,23 @@ class TestInterrupt:
         rows = unjam.rows("solve", pack, "--seconds", "0.2", code=1)
         assert [row["outcome"] for row in rows] == ["optimal"] * 3 + ["unsolvable"] + ["bounded"] * 2
 
+    def test_ctrl_c_while_proving(self, database_url: str, tmp_path: Path) -> None:
+        pack = write_pack(tmp_path / "pack.jsonl", HOPELESS, HOPELESS)
+        claim = {"metric": "path", "outcome": "unsolvable", "length": None, "lower": None, "upper": None, "moves": None}
+        answers = write_pack(tmp_path / "answers.jsonl", *({"index": number} | claim for number in range(2)))
+        environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "TERM": "xterm", "COLUMNS": "120"}
+        command = [*UNJAM, "verify", str(pack), "--results", str(answers), "--deep"]
+        child = pexpect.spawn(
+            command[0], command[1:], env=environment, encoding="utf-8", codec_errors="replace", timeout=30
+        )
+        child.expect("proving")
+        time.sleep(1)
+        child.sendintr()
+        child.expect("interrupted")
+        child.expect(pexpect.EOF)
+        child.close()
+        assert child.exitstatus == 130
+
     def test_ctrl_c_while_reading(self, database_url: str) -> None:
         environment = os.environ | {"UNJAM_DATABASE_URL": database_url, "TERM": "xterm", "COLUMNS": "120"}
         command = [*UNJAM, "solve", "-", "--family", "rush", "--format", "lines"]
