@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "bfs.hpp"
 #include "chunked_array.hpp"
 #include "node_table.hpp"
 
@@ -63,12 +64,15 @@ class AStar {
     Key key;
     std::uint64_t hash;
     std::uint32_t parent;
+    std::uint32_t cost;
   };
 
   const char* search() {
     const Key start = space_.start();
-    f_ = static_cast<std::uint32_t>(space_.heuristic(start));
-    if (const char* stop = add({start, hash_of(start), kNone})) return stop;
+    const int least = space_.heuristic(start);
+    if (least == kNoWay) return nullptr;
+    f_ = static_cast<std::uint32_t>(least);
+    if (const char* stop = add({start, hash_of(start), kNone, 0})) return stop;
     if (space_.is_goal(start)) {
       goal_ = 0;
       return nullptr;
@@ -101,7 +105,9 @@ class AStar {
     }
     ++meter_.expanded;
     ++profile_.back();
-    space_.expand(key, kNobody, [&](const Key& child, Mover) { batch_[waiting_++] = {child, hash_of(child), at}; });
+    space_.expand(key, kNobody, [&](const Key& child, Mover mover) {
+      batch_[waiting_++] = {child, hash_of(child), at, cost_of(space_, mover)};
+    });
   }
 
   // Adds the children that wait.
@@ -122,13 +128,15 @@ class AStar {
   const char* add(const Child& child) {
     const auto [at, insert] = nodes_.insert(child.key, child.hash);
     if (insert == Insert::full) return "bytes";
-    const std::uint32_t moves = child.parent == kNone ? 0 : nodes_[child.parent].moves + 1;
+    const std::uint32_t moves = child.parent == kNone ? 0 : nodes_[child.parent].moves + child.cost;
     Node& node = nodes_[at];
     if (insert == Insert::present && node.moves <= moves) return nullptr;
     node.parent = child.parent;
     node.moves = moves;
     node.expanded = 0;
-    const std::size_t f = std::max<std::size_t>(f_, moves + space_.heuristic(child.key));
+    const int left = space_.heuristic(child.key);
+    if (left == kNoWay) return nullptr;
+    const std::size_t f = std::max<std::size_t>(f_, moves + left);
     while (open_.size() <= f) open_.emplace_back(meter_);
     return open_[f].push_back(at) ? nullptr : "bytes";
   }

@@ -22,8 +22,17 @@ namespace unjam {
 //                            left out, for they lead to states that its parent leads to as well
 //   std::size_t fanout()     no state has more children than this
 //   Moves moves(keys)        the moves along a chain of keys, from the start on
-//   int heuristic(key)       (astar.hpp, idastar.hpp) never more than the moves that are left, and consistent
-//
+//   int heuristic(key)       (astar.hpp, idastar.hpp) never more than the moves that are left, and consistent; or kNoWay
+//   int cost(mover)          (astar.hpp, idastar.hpp) how many moves an edge stands for, if not one
+template <class Space>
+std::uint32_t cost_of(const Space& space, Mover mover) {
+  if constexpr (requires { space.cost(mover); }) {
+    return static_cast<std::uint32_t>(space.cost(mover));
+  } else {
+    return 1;
+  }
+}
+
 // Children are gathered in a batch of a thousand, then inserted in the order of their generation, each some 30
 // prefetches after its slot was named: a large table costs one cache miss a child, and they overlap.
 template <class Space>

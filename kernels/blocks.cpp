@@ -6,13 +6,12 @@
 
 #include <new>
 
-#include "astar.hpp"
-#include "bfs.hpp"
+#include "algorithm.hpp"
 #include "bindings.hpp"
 #include "blocks_input.hpp"
 #include "checker.hpp"
-#include "idastar.hpp"
 #include "klotski_search.hpp"
+#include "parkout_search.hpp"
 #include "rush_search.hpp"
 
 namespace nb = nanobind;
@@ -20,24 +19,6 @@ namespace nb = nanobind;
 namespace unjam {
 
 namespace {
-
-enum class Algorithm { bfs, astar, idastar };
-
-Algorithm algorithm_named(const std::string& name) {
-  if (name == "bfs") return Algorithm::bfs;
-  if (name == "astar") return Algorithm::astar;
-  require(name == "idastar", "the algorithm is bfs, astar or idastar");
-  return Algorithm::idastar;
-}
-
-template <class Space>
-Result search(Space& space, Algorithm algorithm, Meter& meter) {
-  switch (algorithm) {
-    case Algorithm::astar: return a_star(space, meter);
-    case Algorithm::idastar: return ida_star(space, meter);
-    default: return breadth_first(space, meter);
-  }
-}
 
 // Runs without the GIL. The tables ask before they grow; should the small change beside them fail, that is a budget too.
 template <class Run>
@@ -97,14 +78,9 @@ Result parkout(int width, int height, const Ints& board, const Ints& noses, cons
                const Ints& opens, const Ints& closes, bool prune, const std::string& algorithm, const Limits& limits,
                Control& control) {
   const Layout layout(width, height, board);
-  const Lot lot = parkout_lot(layout, noses, fixed, opens, closes, prune);
+  const Lot lot = parkout_lot(layout, noses, fixed, opens, closes);
   const Algorithm chosen = algorithm_named(algorithm);
-  return released(limits, control, [&](Meter& meter) {
-    return with_words(lot.packing().words, [&](auto count) {
-      Parkout<count> space(layout, lot);
-      return search(space, chosen, meter);
-    });
-  });
+  return released(limits, control, [&](Meter& meter) { return search_parkout(layout, lot, prune, chosen, meter); });
 }
 
 }  // namespace

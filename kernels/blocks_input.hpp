@@ -8,7 +8,7 @@
 
 #include "klotski_pieces.hpp"
 #include "layout.hpp"
-#include "parkout.hpp"
+#include "parkout_lot.hpp"
 #include "rush_search.hpp"
 
 namespace unjam {
@@ -83,37 +83,6 @@ inline Blocks rush_blocks(const Layout& layout, RushGoal goal, Metric metric) {
     blocks.primary = goal.primary;
   }
   return blocks;
-}
-
-inline Lot parkout_lot(const Layout& layout, const Ints& noses, const std::vector<bool>& fixed, const Ints& opens,
-                       const Ints& closes, bool prune) {
-  require(static_cast<int>(noses.size()) == layout.count(), "noses must have an entry for each car");
-  require(static_cast<int>(fixed.size()) == layout.count(), "fixed must have an entry for each car");
-  const std::size_t slots = 2 * static_cast<std::size_t>(layout.width + layout.height);
-  require(opens.size() == slots && closes.size() == slots, "there are 2 * (width + height) edge slots");
-  Lot lot;
-  lot.opens = opens;
-  lot.closes = closes;
-  lot.prune = prune;
-  lot.obstacles = layout.walls;
-  std::vector<Axis> axes;
-  for (int car = 0; car < layout.count(); ++car) {
-    axes.push_back(axis_of(layout, car));
-    require(noses[car] >= kUp && noses[car] <= kLeft, "a nose is 0 to 3");
-    require((noses[car] == kLeft || noses[car] == kRight) == (axes[car] == Axis::horizontal),
-            "the nose is not at an end of the car");
-    if (fixed[car]) {
-      for (const int cell : layout.pieces[car]) lot.obstacles |= bit(cell);
-    }
-  }
-  for (int car = 0; car < layout.count(); ++car) {
-    if (fixed[car]) continue;
-    lot.cars.push_back(car);
-    lot.noses.push_back(noses[car]);
-    lot.exits.push_back(exit_slot(layout, layout.pieces[car][0], noses[car]));
-    lot.tracks.push_back(make_track(layout, {car}, layout.all() & ~lot.obstacles, directions(axes[car])));
-  }
-  return lot;
 }
 
 }  // namespace unjam

@@ -29,6 +29,9 @@ struct Limits {
 using Mover = std::uint16_t;
 inline constexpr Mover kNobody = 0xFFFF;
 
+// What a heuristic says of a state from which no goal can be reached.
+inline constexpr int kNoWay = 1 << 30;
+
 // A move is (cell of the piece, where that cell's content goes); -1 when a car leaves. See unjam/puzzles/grid.py.
 using Moves = std::vector<std::pair<int, int>>;
 
@@ -74,8 +77,9 @@ class Meter {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
   }
   double seconds_left() const { return limits_.seconds - elapsed(); }
-  // For one part of a search. Gives the limit that it replaces.
+  // For one part of a search. They give the limit that they replace.
   std::uint64_t limit_nodes(std::uint64_t nodes) { return std::exchange(limits_.nodes, nodes); }
+  double limit_seconds(double seconds) { return std::exchange(limits_.seconds, seconds); }
   std::uint64_t nodes_left() const { return generated < limits_.nodes ? limits_.nodes - generated : 0; }
 
   bool affords(std::uint64_t bytes) const { return bytes <= limits_.bytes && bytes_ <= limits_.bytes - bytes; }

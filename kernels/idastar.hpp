@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "bfs.hpp"
 #include "hash_set.hpp"
 
 namespace unjam {
@@ -25,7 +26,7 @@ class IdaStar {
     Result result;
     if (solved_) {
       result.outcome = "optimal";
-      result.length = result.lower = result.upper = static_cast<int>(path_.size() - 1);
+      result.length = result.lower = result.upper = static_cast<int>(moves_.back());
       result.moves = space_.moves(path_);
     } else if (stop) {
       result.outcome = "bounded";
@@ -45,18 +46,25 @@ class IdaStar {
  private:
   static constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
+  struct Child {
+    Key key;
+    std::uint32_t moves;
+  };
   struct Reached {
     std::uint32_t iteration, moves;
   };
 
   const char* search() {
     const Key start = space_.start();
-    bound_ = static_cast<std::uint32_t>(space_.heuristic(start));
+    const int least = space_.heuristic(start);
+    if (least == kNoWay) return nullptr;
+    bound_ = static_cast<std::uint32_t>(least);
     while (true) {
       ++iteration_;
       next_bound_ = kNever;
       profile_.push_back(0);
       path_.assign(1, start);
+      moves_.assign(1, 0);
       children_.clear();
       ends_.clear();
       if ((solved_ = space_.is_goal(start))) return nullptr;
@@ -76,14 +84,16 @@ class IdaStar {
       if (children_.size() == ends_.back()) {
         ends_.pop_back();
         path_.pop_back();
+        moves_.pop_back();
         continue;
       }
-      const Key child = children_.back();
+      const auto [child, moves] = children_.back();
       children_.pop_back();
       if (meter_.nodes_left() == 0) return "nodes";
       ++meter_.generated;
-      const std::uint32_t moves = static_cast<std::uint32_t>(path_.size());
-      const std::uint32_t f = moves + static_cast<std::uint32_t>(space_.heuristic(child));
+      const int left = space_.heuristic(child);
+      if (left == kNoWay) continue;
+      const std::uint32_t f = moves + static_cast<std::uint32_t>(left);
       if (f > bound_) {
         next_bound_ = std::min(next_bound_, f);
         continue;
@@ -92,6 +102,7 @@ class IdaStar {
       if (insert == Insert::full) return "bytes";
       if (insert == Insert::present) continue;
       path_.push_back(child);
+      moves_.push_back(moves);
       if ((solved_ = space_.is_goal(child))) return nullptr;
       if (const char* stop = open(child)) return stop;
     }
@@ -100,7 +111,9 @@ class IdaStar {
 
   const char* open(const Key& key) {
     ends_.push_back(children_.size());
-    space_.expand(key, kNobody, [&](const Key& child, Mover) { children_.push_back(child); });
+    space_.expand(key, kNobody, [&](const Key& child, Mover mover) {
+      children_.push_back({child, moves_.back() + cost_of(space_, mover)});
+    });
     std::reverse(children_.begin() + static_cast<std::ptrdiff_t>(ends_.back()), children_.end());
     ++profile_.back();
     ++meter_.expanded;
@@ -119,7 +132,9 @@ class IdaStar {
   Space& space_;
   Meter& meter_;
   HashMap<Key, Reached> reached_;
-  std::vector<Key> path_, children_;
+  std::vector<Key> path_;
+  std::vector<std::uint32_t> moves_;  // to each state of the path
+  std::vector<Child> children_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint64_t> profile_;  // expanded under each bound
   std::uint32_t iteration_ = 0;

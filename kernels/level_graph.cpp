@@ -19,6 +19,7 @@
 #include "control.hpp"
 #include "level_graph.hpp"
 #include "level_graph_search.hpp"
+#include "parkout.hpp"
 #include "rush_space.hpp"
 
 namespace nb = nanobind;
@@ -97,7 +98,7 @@ auto with_rush_input(int width, int height, const Ints& board, int primary, int 
 LotInput parkout_input(int width, int height, const Ints& board, const Ints& noses, const std::vector<bool>& fixed,
                        const Ints& opens, const Ints& closes) {
   Layout layout(width, height, board);
-  Lot lot = parkout_lot(layout, noses, fixed, opens, closes, false);
+  Lot lot = parkout_lot(layout, noses, fixed, opens, closes);
   return {std::move(layout), std::move(lot)};
 }
 

@@ -1,95 +1,81 @@
-// Parking lots: cars drive along their axis and leave nose first over an open edge; the goal is an empty lot.
+// The positions of a parking lot as a space for the searches; the goal is an empty lot.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "control.hpp"
-#include "pieces.hpp"
+#include "parkout_bound.hpp"
+#include "parkout_lot.hpp"
 
 namespace unjam {
 
-// The lot as Python gives it, checked.
-struct Lot {
-  std::vector<int> cars;       // the pieces that are not fixed, in order
-  std::vector<Track> tracks;   // of each car, along its axis
-  std::vector<int> noses;      // Direction of each car
-  std::vector<int> exits;      // the edge slot each car would leave over
-  std::vector<int> opens;      // of each edge slot: open while opens <= cars that have left < closes
-  std::vector<int> closes;
-  Cells obstacles = 0;         // walls and fixed cars
-  bool prune = false;          // a car that can leave now leaves now, and nothing else is tried
-
-  Packing packing() const {
-    std::vector<int> values;
-    for (const Track& track : tracks) values.push_back(track.size() + 1);
-    return Packing(values);
-  }
-};
-
-// Slots go round the lot side by side: top and bottom from left to right, right and left from top to bottom.
-//
-//          0  1  2
-//       8 |        | 3
-//       9 |        | 4      width 3, height 2
-//          5  6  7
-inline int exit_slot(const Layout& layout, int cell, int nose) {
-  const int row = cell / layout.width, column = cell % layout.width;
-  switch (nose) {
-    case kUp: return column;
-    case kRight: return layout.width + row;
-    case kDown: return layout.width + layout.height + column;
-    default: return 2 * layout.width + layout.height + row;
-  }
-}
-
-// A car's place is an index into its track, or the track's size when the car is out.
+// A car may as well leave now if it can and no car that is still there has an exit that closes sooner than its own
+// (docs/solvers.md has the proof). With Leaving::together the positions are only those where no car may.
 template <int Words>
 class Parkout {
  public:
   using Key = typename Fields<Words>::Key;
 
-  Parkout(const Layout& layout, const Lot& lot) : lot_(lot), fields_(lot.packing().fields<Words>()) {
-    for (std::size_t car = 0; car < lot.cars.size(); ++car) {
-      const Track& track = lot.tracks[car];
-      cars_.push_back({static_cast<int>(masks_.size()), track.size(), lot.noses[car], lot.exits[car], 0});
-      // The last place towards the nose is where it leaves from, unless a pillar or a fixed car stands before the edge.
-      const int last = lot.noses[car] == kRight || lot.noses[car] == kDown ? track.size() - 1 : 0;
-      const int anchor = track.cell[last];
-      const int length = static_cast<int>(layout.pieces[lot.cars[car]].size());
-      const int row = anchor / layout.width, column = anchor % layout.width;
-      const bool at_edge = lot.noses[car] == kUp      ? row == 0
-                           : lot.noses[car] == kLeft  ? column == 0
-                           : lot.noses[car] == kRight ? column + length == layout.width
-                                                      : row + length == layout.height;
-      cars_.back().leaves_from = at_edge ? last : Track::kNone;
-      masks_.insert(masks_.end(), track.mask.begin(), track.mask.end());
+  Parkout(const Layout& layout, const Lot& lot) : lot_(lot), fields_(lot.packing().fields<Words>()), bound_(lot) {
+    here_.occupied = lot.obstacles;
+    for (int car = 0; car < count(); ++car) {
+      const Car& own = lot.cars[car];
+      const int places = own.track.size();
+      first_.push_back(static_cast<int>(masks_.size()));
+      masks_.insert(masks_.end(), own.track.mask.begin(), own.track.mask.end());
       masks_.push_back(0);
-      cells_.insert(cells_.end(), track.cell.begin(), track.cell.end());
-      cells_.push_back(0);
-      fanout_ += track.size();
+      for (int place = 0; place < places; ++place) {
+        Cells ahead = 0;
+        for (int at = own.last; at != place; at += own.forwards ? -1 : 1) ahead |= own.track.mask[at];
+        ahead_.push_back(ahead & ~own.track.mask[place]);
+      }
+      ahead_.push_back(0);
+      fanout_ += places;
+      here_.places[car] = static_cast<std::uint8_t>(own.track.place_at(layout.pieces[lot.pieces[car]][0]));
+      here_.occupied |= mask(car, here_.places[car]);
+      here_.present |= one_car(car);
     }
-    for (const auto& car : layout.pieces) anchors_.push_back(car[0]);
+    for (const auto& piece : layout.pieces) anchors_.push_back(piece[0]);
     start_ = *key_of(anchors_);
+    if (lot.leaving != Leaving::together) return;
+    start_ = with_leavers(start_);
+    note_leavers(opening_);
   }
 
   Key start() const { return start_; }
   std::size_t fanout() const { return fanout_; }
-  bool is_goal(const Key& key) const { return heuristic(key) == 0; }
+  bool is_goal(const Key& key) const { return read(key).present == 0; }
+  // What left before the search began.
+  const Moves& opening() const { return opening_; }
 
-  // A move takes out one car at most.
-  int heuristic(const Key& key) const {
-    int left = 0;
-    for (std::size_t car = 0; car < cars_.size(); ++car) left += fields_.get(key, static_cast<int>(car)) != cars_[car].out;
-    return left;
+  // A move takes out one car at most, and some cars have to make another one first.
+  int heuristic(const Key& key) {
+    const auto [leaving, stirred] = moves_left(key);
+    return stirred == kNoWay ? kNoWay : leaving + stirred;
   }
+
+  // The mover: which car moved, and above that how many left in the same move.
+  int cost(Mover mover) const { return 1 + (mover >> 8); }
 
   template <class Sink>
   void expand(const Key& key, Mover last, Sink&& sink) {
-    each_move(key, last, [&](int car, int to) { sink(moved(key, car, to), static_cast<Mover>(car)); });
+    each_move(key, last, [&](int car, int to) {
+      Key child = key;
+      fields_.set(child, car, to);
+      if (lot_.leaving != Leaving::together) return sink(child, static_cast<Mover>(car));
+      const int from = here_.places[car];
+      move(car, to);
+      child = with_leavers(child);
+      const Mover mover = static_cast<Mover>(car | static_cast<int>(leavers_.size()) << 8);
+      undo_leavers();
+      move(car, from);
+      sink(child, mover);
+    });
   }
 
   // (level_graph.hpp) Calls sink(parent, mover) for every position from which one move leads here: a car slides back, or
@@ -97,133 +83,196 @@ class Parkout {
   // could have moved back at once is left out.
   template <class Sink>
   void expand_back(const Key& key, Mover last, Sink&& sink) {
-    const auto [occupied, gone] = place_cars(key);
-    for (int car = 0; car < static_cast<int>(cars_.size()); ++car) {
+    here_ = read(key);
+    for (int car = 0; car < count(); ++car) {
       if (car == last) continue;
-      const Car& own = cars_[car];
-      if (places_[car] != own.out) {
-        each_slide(car, occupied, [&](int from) { sink(moved(key, car, from), static_cast<Mover>(car)); });
-        continue;
-      }
-      if (own.leaves_from == Track::kNone || !is_open(own, gone - 1)) continue;
-      const Cells* masks = masks_.data() + own.first_place;
-      const int step = own.leaves_from == 0 ? 1 : -1;
-      for (int from = own.leaves_from; from >= 0 && from < own.out && !(masks[from] & occupied); from += step) {
-        sink(moved(key, car, from), static_cast<Mover>(car));
+      const auto from_place = [&](int from) {
+        Key parent = key;
+        fields_.set(parent, car, from);
+        sink(parent, static_cast<Mover>(car));
+      };
+      const Car& own = lot_.cars[car];
+      if (here_.present & one_car(car)) {
+        each_slide(car, from_place);
+      } else if (own.reaches_edge && is_open(own, gone() - 1)) {
+        const int back = own.forwards ? -1 : 1;
+        for (int from = own.last; from >= 0 && from < own.out() && !(mask(car, from) & here_.occupied); from += back) {
+          from_place(from);
+        }
       }
     }
   }
 
-  // (level_graph.hpp) The key of a position by the first cell of each car, -1 for one that has left; none where a car
+  // (level_graph.hpp) The key of a position by the first cell of each piece, -1 for one that has left; none where a car
   // can never be.
   std::optional<Key> key_of(const std::vector<int>& anchors) const {
     Key key{};
-    for (std::size_t car = 0; car < cars_.size(); ++car) {
-      const int anchor = anchors[lot_.cars[car]];
-      const int place = anchor < 0 ? cars_[car].out : lot_.tracks[car].place_at(anchor);
+    for (int car = 0; car < count(); ++car) {
+      const int anchor = anchors[lot_.pieces[car]];
+      const int place = anchor < 0 ? lot_.cars[car].out() : lot_.cars[car].track.place_at(anchor);
       if (place == Track::kNone) return std::nullopt;
-      fields_.set(key, static_cast<int>(car), place);
+      fields_.set(key, car, place);
     }
     return key;
   }
   std::vector<int> anchors_of(const Key& key) const {
     std::vector<int> anchors = anchors_;
-    for (std::size_t car = 0; car < cars_.size(); ++car) {
-      const int place = fields_.get(key, static_cast<int>(car));
-      anchors[lot_.cars[car]] = place == cars_[car].out ? -1 : cells_[cars_[car].first_place + place];
+    for (int car = 0; car < count(); ++car) {
+      const int place = fields_.get(key, car);
+      anchors[lot_.pieces[car]] = place == lot_.cars[car].out() ? -1 : cell(car, place);
     }
     return anchors;
   }
 
   Moves moves(const std::vector<Key>& keys) {
-    Moves moves;
+    Moves moves = opening_;
     for (std::size_t at = 1; at < keys.size(); ++at) {
-      const std::size_t known = moves.size();
+      Moves best;
       each_move(keys[at - 1], kNobody, [&](int car, int to) {
-        if (moves.size() > known || moved(keys[at - 1], car, to) != keys[at]) return;
-        const int first = cars_[car].first_place;
-        moves.emplace_back(cells_[first + places_[car]], to == cars_[car].out ? -1 : cells_[first + to]);
+        Key child = keys[at - 1];
+        fields_.set(child, car, to);
+        const int from = here_.places[car];
+        Moves way{{cell(car, from), to == lot_.cars[car].out() ? -1 : cell(car, to)}};
+        move(car, to);
+        if (lot_.leaving == Leaving::together) {
+          child = with_leavers(child);
+          note_leavers(way);
+          undo_leavers();
+        }
+        move(car, from);
+        if (child == keys[at] && (best.empty() || way.size() < best.size())) best = way;
       });
+      moves.insert(moves.end(), best.begin(), best.end());
     }
     return moves;
   }
 
- private:
-  struct Car {
-    int first_place;  // in masks_ and cells_
-    int out;
-    int nose;
-    int exit;
-    int leaves_from;
+ protected:
+  struct MovesLeft {
+    int leaving, stirred;  // stirred: kNoWay if they cannot all leave
   };
+  MovesLeft moves_left(const Key& key) {
+    const Position position = read(key);
+    return {std::popcount(position.present), bound_.stirred(position.places.data(), position.present)};
+  }
+
+ private:
+  struct Leaver {
+    int car, from;
+  };
+  struct Position {
+    std::array<std::uint8_t, kMaxCells / 2> places;
+    Cells occupied = 0;
+    CarSet present = 0;
+  };
+
+  int count() const { return static_cast<int>(lot_.cars.size()); }
+  int gone() const { return count() - std::popcount(here_.present); }
+  const Cells& mask(int car, int place) const { return masks_[first_[car] + place]; }
+  int cell(int car, int place) const { return lot_.cars[car].track.cell[place]; }
+
+  Position read(const Key& key) const {
+    Position position;
+    position.occupied = lot_.obstacles;
+    for (int car = 0; car < count(); ++car) {
+      const int place = fields_.get(key, car);
+      position.places[car] = static_cast<std::uint8_t>(place);
+      position.occupied |= mask(car, place);
+      if (place != lot_.cars[car].out()) position.present |= one_car(car);
+    }
+    return position;
+  }
+
+  void move(int car, int to) {
+    here_.occupied ^= mask(car, here_.places[car]) ^ mask(car, to);
+    here_.places[car] = static_cast<std::uint8_t>(to);
+    if (to == lot_.cars[car].out()) {
+      here_.present &= ~one_car(car);
+    } else {
+      here_.present |= one_car(car);
+    }
+  }
 
   // Car by car; backwards along the axis, then forwards; slides, then leaving. The car that moved last is left out:
   // wherever it can go now, leaving included, it could have gone at once.
   template <class Visit>
   void each_move(const Key& key, Mover last, Visit&& visit) {
-    const auto [occupied, gone] = place_cars(key);
-    const int count = static_cast<int>(cars_.size());
-    if (lot_.prune) {
-      for (int car = 0; car < count; ++car) {
-        if (places_[car] != cars_[car].out && leaves(car, occupied, gone)) return visit(car, cars_[car].out);
+    here_ = read(key);
+    if (lot_.leaving == Leaving::first) {
+      const int soonest = soonest_closing();
+      for (int car = 0; car < count(); ++car) {
+        if (may_leave_now(car, soonest)) return visit(car, lot_.cars[car].out());
       }
     }
-    for (int car = 0; car < count; ++car) {
-      if (places_[car] == cars_[car].out || car == last) continue;
-      each_slide(car, occupied, [&](int to) { visit(car, to); });
-      if (!lot_.prune && leaves(car, occupied, gone)) visit(car, cars_[car].out);
+    for (int car = 0; car < count(); ++car) {
+      if (!(here_.present & one_car(car)) || car == last) continue;
+      each_slide(car, [&](int to) { visit(car, to); });
+      if (can_leave(car)) visit(car, lot_.cars[car].out());
     }
-  }
-
-  // Fills places_; the cells that are taken, and how many cars have left.
-  std::pair<Cells, int> place_cars(const Key& key) {
-    Cells occupied = lot_.obstacles;
-    int gone = 0;
-    for (int car = 0; car < static_cast<int>(cars_.size()); ++car) {
-      places_[car] = static_cast<std::uint8_t>(fields_.get(key, car));
-      occupied |= masks_[cars_[car].first_place + places_[car]];
-      gone += places_[car] == cars_[car].out;
-    }
-    return {occupied, gone};
   }
 
   template <class Visit>
-  void each_slide(int car, Cells occupied, Visit&& visit) const {
-    const int from = places_[car], out = cars_[car].out;
-    const Cells* masks = masks_.data() + cars_[car].first_place;
-    const Cells others = occupied ^ masks[from];
+  void each_slide(int car, Visit&& visit) const {
+    const int from = here_.places[car], out = lot_.cars[car].out();
+    const Cells* masks = &mask(car, 0);
+    const Cells others = here_.occupied ^ masks[from];
     for (int to = from - 1; to >= 0 && !(masks[to] & others); --to) visit(to);
     for (int to = from + 1; to < out && !(masks[to] & others); ++to) visit(to);
   }
 
-  bool is_open(const Car& car, int gone) const { return gone >= lot_.opens[car.exit] && gone < lot_.closes[car.exit]; }
+  static bool is_open(const Car& car, int gone) { return car.opens <= gone && gone < car.closes; }
 
-  bool leaves(int car, Cells occupied, int gone) const {
-    const Car& own = cars_[car];
-    if (own.leaves_from == Track::kNone || !is_open(own, gone)) return false;
-    const Cells* masks = masks_.data() + own.first_place;
-    const int from = places_[car];
-    const Cells others = occupied ^ masks[from];
-    for (int at = std::min<int>(from, own.leaves_from); at <= std::max<int>(from, own.leaves_from); ++at) {
-      if (masks[at] & others) return false;
-    }
-    return true;
+  bool can_leave(int car) const {
+    const Car& own = lot_.cars[car];
+    return own.reaches_edge && is_open(own, gone()) &&
+           !(ahead_[first_[car] + here_.places[car]] & here_.occupied);
   }
 
-  Key moved(Key key, int car, int to) const {
-    fields_.set(key, car, to);
+  int soonest_closing() const {
+    int soonest = Car::kNever;
+    each_car(here_.present, [&](int car) { soonest = std::min(soonest, lot_.cars[car].closes); });
+    return soonest;
+  }
+  bool may_leave_now(int car, int soonest) const {
+    return (here_.present & one_car(car)) && lot_.cars[car].closes == soonest && can_leave(car);
+  }
+
+  // Takes out all that may leave.
+  Key with_leavers(Key key) {
+    leavers_.clear();
+    for (bool again = true; again;) {
+      again = false;
+      const int soonest = soonest_closing();
+      each_car(here_.present, [&](int car) {
+        if (!may_leave_now(car, soonest)) return;
+        const int out = lot_.cars[car].out();
+        leavers_.push_back({car, here_.places[car]});
+        fields_.set(key, car, out);
+        move(car, out);
+        again = true;
+      });
+    }
     return key;
+  }
+  void undo_leavers() {
+    for (const auto& [car, from] : leavers_) move(car, from);
+  }
+  void note_leavers(Moves& moves) const {
+    for (const auto& [car, from] : leavers_) moves.emplace_back(cell(car, from), -1);
   }
 
   const Lot& lot_;
   Fields<Words> fields_;
-  std::vector<Car> cars_;
+  BlockingBound bound_;
+  std::vector<int> first_;    // of each car: where its places begin in masks_ and ahead_
   std::vector<Cells> masks_;  // by place; none for a car that is out
-  std::vector<std::uint8_t> cells_;
+  std::vector<Cells> ahead_;  // the cells that a car has to cross to leave
   std::size_t fanout_ = 0;
-  std::vector<int> anchors_;  // of each car at the start, fixed ones too
+  std::vector<int> anchors_;  // of each piece at the start, fixed ones too
   Key start_{};
-  std::array<std::uint8_t, kMaxCells> places_;
+  Moves opening_;
+  Position here_;  // that is expanded
+  std::vector<Leaver> leavers_;
 };
 
 }  // namespace unjam

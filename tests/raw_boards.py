@@ -150,26 +150,42 @@ def solve_rush(puzzle: Rush, metric: str) -> int | None:
     return shortest(tuple(start), lambda b: b, children, lambda b: cells_of(b, primary)[0] == goal_cell)
 
 
+def parkout_children(puzzle: Parkout, board: Grid) -> Iterator[Grid]:
+    """The boards after one move; a car that has left is on none of its cells."""
+    width, height, _, noses, fixed, opens, closes = puzzle
+    inside = [car for car in range(len(noses)) if car in board and not fixed[car]]
+    gone = fixed.count(False) - len(inside)
+    for car in inside:
+        cells = cells_of(board, car)
+        yield from displaced(width, height, board, car, "slide", axis_steps(cells), set())
+        down, right = STEPS[noses[car]]
+        ahead: tuple[int, ...] | None = cells
+        while ahead is not None and all(board[cell] in (-1, car) for cell in ahead):
+            ahead = shift(width, height, ahead, down, right)
+        row, column = divmod(cells[0], width)
+        slot = (column, width + row, width + height + column, 2 * width + height + row)[noses[car]]
+        if ahead is None and opens[slot] <= gone < closes[slot]:
+            yield tuple(-1 if value == car else value for value in board)
+
+
+def parkout_at(puzzle: Parkout, board: Grid) -> Parkout:
+    """The lot that is left in a position."""
+    left = [car for car in range(len(puzzle.noses)) if car in board]
+    gone = len(puzzle.noses) - len(left)
+    return puzzle._replace(
+        board=[left.index(value) if value >= 0 else value for value in board],
+        noses=[puzzle.noses[car] for car in left],
+        fixed=[puzzle.fixed[car] for car in left],
+        opens=[max(opens - gone, 0) for opens in puzzle.opens],
+        closes=[max(closes - gone, 0) for closes in puzzle.closes],
+    )
+
+
 def solve_parkout(puzzle: Parkout) -> int | None:
-    width, height, start, noses, fixed, opens, closes = puzzle
-    movable = [car for car in range(len(noses)) if not fixed[car]]
-
-    def children(board: Grid) -> Iterator[Grid]:
-        inside = [car for car in movable if car in board]
-        gone = len(movable) - len(inside)
-        for car in inside:
-            cells = cells_of(board, car)
-            yield from displaced(width, height, board, car, "slide", axis_steps(cells), set())
-            down, right = STEPS[noses[car]]
-            ahead: tuple[int, ...] | None = cells
-            while ahead is not None and all(board[cell] in (-1, car) for cell in ahead):
-                ahead = shift(width, height, ahead, down, right)
-            row, column = divmod(cells[0], width)
-            slot = (column, width + row, width + height + column, 2 * width + height + row)[noses[car]]
-            if ahead is None and opens[slot] <= gone < closes[slot]:
-                yield tuple(-1 if value == car else value for value in board)
-
-    return shortest(tuple(start), lambda b: b, children, lambda b: not any(car in b for car in movable))
+    movable = {car for car, fixed in enumerate(puzzle.fixed) if not fixed}
+    return shortest(
+        tuple(puzzle.board), lambda b: b, lambda b: parkout_children(puzzle, b), lambda b: movable.isdisjoint(b)
+    )
 
 
 def random_klotski(random: Random) -> Klotski:

@@ -207,9 +207,8 @@ def test_random_rush_agrees(metric: str) -> None:
 def test_random_parkout_agrees(gates: bool) -> None:
     random = Random(f"parkout {gates}")
     for puzzle, expected in small_boards(150, lambda: raw.random_parkout(random, gates=gates), raw.solve_parkout):
-        agree(puzzle, "slide", expected)
-        if not gates:  # leaving never harms
-            agree(puzzle, "slide", expected, prune=True)
+        for prune in (False, True):
+            agree(puzzle, "slide", expected, prune)
 
 
 def test_large_boards_use_long_keys() -> None:

@@ -58,15 +58,14 @@ def test_gates() -> None:
     opens = Parkout.parse("aA./..B/..b", gates=[{"edge": "right:0", "opens": 1}])
     assert sorted(moves_of(opens)) == ["a:R1", "b:U*", "b:U1"]
     assert moves_of(opens, (0, OUT)) == ["a:R1", "a:R*"]
-    assert opens.leaving_never_harms
+    assert opens.may_leave_now(opens.start(), 1)
     assert search(opens, prune=True).length == search(opens).length == 2
 
     # a must not leave first, though it can: that would close the gate in front of b.
     closes = Parkout.parse("Aa./..B/..b", gates=[{"edge": "top:2", "closes": 1}])
-    assert not closes.leaving_never_harms
+    assert [closes.may_leave_now(closes.start(), car) for car in (0, 1)] == [False, True]
     assert moves_of(closes, (OUT, 5)) == ["b:U1"]
-    assert search(closes).length == 2
-    assert search(closes, prune=True).outcome is Outcome.UNSOLVABLE
+    assert search(closes).length == search(closes, prune=True).length == 2
 
     both = Parkout.parse("aA/bB/cC/dD", gates=[{"edge": "right:0", "opens": 1, "closes": 3}])
     gone = [(2, 4, 6), (OUT, 4, 6), (OUT, OUT, 6), (OUT, OUT, OUT)]
@@ -111,7 +110,8 @@ def test_gates_that_say_nothing_are_none() -> None:
     never = Parkout.parse("aA/bB", gates=[{"edge": "right:1", "opens": 2, "closes": 9}])
     assert never == Parkout.parse("aA/bB", closed=["right:1"])
     # An exit that closes, where no car could use it, does no harm.
-    assert Parkout.parse("aA/bB", gates=[{"edge": "left", "closes": 1}]).leaving_never_harms
+    unused = Parkout.parse("aA/bB", gates=[{"edge": "left", "closes": 1}])
+    assert all(unused.may_leave_now(unused.start(), car) for car in (0, 1))
 
 
 def test_fixed_cars() -> None:
@@ -347,7 +347,6 @@ def replay(puzzle: Parkout, moves: list[Move]) -> None:
 def test_images_have_one_key_and_one_length(puzzle: Parkout, number: int, names: list[str]) -> None:
     image = image_of(puzzle, number, "".join(names))
     assert image.key == puzzle.key
-    assert image.leaving_never_harms == puzzle.leaving_never_harms
     answer, mirrored = search(puzzle), search(image)
     assert answer.length == mirrored.length
     if answer.outcome is Outcome.OPTIMAL:
@@ -371,8 +370,7 @@ def test_canonical_form_has_the_same_solutions(puzzle: Parkout) -> None:
 @settings(max_examples=300, deadline=None)
 def test_pruning_and_impossible_exits_agree_with_the_full_search(puzzle: Parkout) -> None:
     answer = search(puzzle)
-    if puzzle.leaving_never_harms:
-        assert search(puzzle, prune=True).length == answer.length
+    assert search(puzzle, prune=True).length == answer.length
     if puzzle.unsolvable_reason():
         assert answer.outcome is Outcome.UNSOLVABLE
 

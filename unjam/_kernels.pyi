@@ -294,7 +294,8 @@ def check_rush(
 # noses[piece]: 0 up, 1 right, 2 down, 3 left. fixed[piece]: cannot move and need not leave.
 # opens, closes: for each edge slot (top left to right, right top to bottom, bottom left to right, left top to bottom;
 # 2 * (width + height) slots) the exit is open while opens <= cars that have left < closes.
-# prune: a car that can leave now leaves now and nothing else is tried.
+# prune: a car that can leave leaves now, unless one that is still there has an exit that closes sooner than its own.
+# The upper bound of a bounded result comes with moves, as in tiles_upper.
 def parkout(
     width: int,
     height: int,

@@ -137,14 +137,14 @@ class Parkout(Blocks):
     def _exits(self) -> tuple[Opening, ...]:
         return tuple(self.slots[self.exit_slot(piece)] for piece in range(self.pieces))
 
-    @cached_property
-    def leaving_never_harms(self) -> bool:
-        """Whether a car that can leave now may as well leave now: no exit that a car could use ever closes.
+    def may_leave_now(self, state: Cells, piece: int) -> bool:
+        """Whether a car that can leave may as well leave now: no exit of a car that is still there closes sooner.
 
-        Then a car that can leave can leave first in any solution, and its other moves can be dropped.
+        Then it can leave first in any solution, and its other moves can be dropped.
         """
         return all(
-            car.fixed or slot.closes in (0, self.leaving) for car, slot in zip(self.cars, self._exits, strict=True)
+            cell == OUT or car.fixed or slot.closes >= self._exits[piece].closes
+            for cell, car, slot in zip(state, self.cars, self._exits, strict=True)
         )
 
     def unsolvable_reason(self) -> str | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from time import perf_counter
+from typing import Any
 
 from unjam.puzzles.grid import OUT, Move
+from unjam.puzzles.parkout import Parkout
 from unjam.puzzles.puzzle import Metric, Puzzle, State
 from unjam.search.solution import Outcome, Solution
 
@@ -15,8 +17,8 @@ def search(
 ) -> Solution:
     """The shortest solution, or the proof that there is none; bounded if more than ``max_states`` positions are met.
 
-    ``prune``: where a car can leave, the first that can leaves and nothing else is tried. It proves the optimum only
-    where leaving never harms (``Parkout.leaving_never_harms``). ``profile`` counts the positions of each layer, up to
+    ``prune``: where a car can leave and may as well (``Parkout.may_leave_now``), the first that may leaves and nothing
+    else is tried. ``profile`` counts the positions of each layer, up to
     the one where the goal turns up, which then is not complete.
     """
     metric = puzzle.check_metric(metric)
@@ -91,9 +93,10 @@ def reachable(puzzle: Puzzle, metric: Metric | None = None, *, prune: bool = Fal
     return counts
 
 
-def _moves(puzzle: Puzzle, state: State, metric: Metric, prune: bool) -> Iterator[tuple[Move, State]]:
+def _moves(puzzle: Puzzle, state: Any, metric: Metric, prune: bool) -> Iterator[tuple[Move, State]]:
     moves = puzzle.moves(state, metric)
-    if not prune:
+    if not prune or not isinstance(puzzle, Parkout):
         return moves
     every = list(moves)
-    return iter(next(([one] for one in every if one[0].to == OUT), every))
+    leaving = (one for one in every if one[0].to == OUT and puzzle.may_leave_now(state, state.index(one[0].cell)))
+    return iter(next(([one] for one in leaving), every))

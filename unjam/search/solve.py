@@ -57,10 +57,10 @@ def choose(
         raise SearchError(f"heuristics can be chosen for tiles only, not for {puzzle.family}")
     if algorithm == "two-way" and not isinstance(puzzle, Tiles):
         raise SearchError(f"searching from both ends needs a puzzle with one known goal position, not {puzzle.family}")
-    if prune and not (isinstance(puzzle, Parkout) and puzzle.leaving_never_harms):
-        raise SearchError("pruning proves nothing here: it needs a parking lot with no exit that closes")
     if isinstance(puzzle, Parkout):
-        return Method(algorithm or "bfs", None, puzzle.leaving_never_harms if prune is None else prune)
+        return Method(algorithm or "astar", None, prune is not False)
+    if prune:
+        raise SearchError(f"pruning is for parking lots, not for {puzzle.family}")
     if not isinstance(puzzle, Tiles):
         return Method(algorithm or "bfs", None, None)
     if algorithm in ("bfs", "two-way"):
@@ -107,7 +107,7 @@ def solve(
     """Find and prove the shortest solution, within a budget.
 
     ``metric`` defaults to the family's own. ``algorithm`` (ALGORITHMS), ``heuristic`` (HEURISTICS, tiles only) and
-    ``prune`` (parkout only: a car that can leave leaves now) default to what is quickest. ``control`` lets another
+    ``prune`` (parkout only: a car leaves as soon as it may) default to what is quickest. ``control`` lets another
     thread watch and cancel the search; without it Ctrl-C does. Raises MetricError and SearchError for what does not fit
     the puzzle, TableError where ``pdb`` is asked for and there is no table; a budget that ends is an outcome, and for
     tiles one with a solution (``unjam.search.upper``).
