@@ -25,6 +25,7 @@ from unjam import _kernels
 from unjam.puzzles.klotski import Klotski
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.rush import Rush
+from unjam.search import level_atlas
 from unjam.search.encode import rush_arguments
 from unjam.search.solution import NO_LIMIT
 
@@ -43,10 +44,13 @@ def main() -> None:
     classic = unjam.parse("klotski", CLASSIC[0], goal=CLASSIC[1])
     assert isinstance(classic, Klotski)
     whole_component(classic)
+    for metric in classic.metrics:
+        whole_graph("the classic", classic, metric)
     for metric in ("slide", "step"):
         many(f"2,000 rush boards, {metric}", (case for case in rush(data) if case.metric == metric))
         rush_kernel(metric, [case.puzzle for case in rush(data) if case.metric == metric])
         rush_component(metric)
+        whole_graph("the rush component", Rush.parse(LARGE_COMPONENT), metric)
     for metric in ("step", "slide"):
         many(f"Korf's 100, {metric}", (case for case in korf100(data) if case.metric == metric))
     whole_program(data / "rush_known.csv")
@@ -95,6 +99,21 @@ def rush_component(metric: Metric) -> None:
     states = explore(board, metric).peak_states
     seconds = min(timed(lambda: explore(board, metric)) for _ in range(9))
     print(f"{f'whole rush component, {metric}':28} {seconds:14.4f} s  {states:,} states", flush=True)
+
+
+def whole_graph(name: str, puzzle: Puzzle, metric: Metric) -> None:
+    """Every position with its distance; then what is asked about one."""
+    found = level_atlas.explore(puzzle, metric, control=_kernels.Control())
+    assert found.atlas is not None
+    atlas, start = found.atlas, found.atlas.level.start()
+    seconds = min(timed(lambda: level_atlas.explore(puzzle, metric, control=_kernels.Control())) for _ in range(5))
+    asked = min(timed(lambda: (atlas.moves_left(puzzle), atlas.next_moves(start))) for _ in range(100))
+    counted = timed(lambda: atlas.solutions(start, control=_kernels.Control()))
+    print(
+        f"{f'graph of {name}, {metric}':28} {seconds:14.4f} s  {found.states:,} states"
+        f"  {found.peak_bytes / 1e6:.1f} MB; moves left and next moves {asked * 1e6:.0f} us, solutions {counted * 1e3:.1f} ms",
+        flush=True,
+    )
 
 
 def explore(board: tuple[Any, ...], metric: Metric) -> _kernels.Result:

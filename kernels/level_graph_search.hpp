@@ -37,6 +37,7 @@ class LevelGraphSearch {
   const char* run() {
     const char* stop = reach();
     if (!stop) stop = measure();
+    for (ChunkedArray<State>* done : {&layer_, &next_, &goals_}) *done = ChunkedArray<State>(meter_);  // room for `write`
     return stop;
   }
 

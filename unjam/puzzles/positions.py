@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
@@ -157,7 +158,8 @@ def _fixed(puzzle: Blocks) -> list[int]:
     return [piece for piece, car in enumerate(puzzle.cars) if car.fixed] if isinstance(puzzle, Parkout) else []
 
 
-def _by_kind(puzzle: Blocks) -> dict[Kind, list[int]]:
+@lru_cache(maxsize=16)  # one level is asked about again and again
+def _by_kind(puzzle: Blocks) -> Mapping[Kind, Sequence[int]]:
     """The pieces of each kind, but fixed cars, in the order of their cells."""
     kinds, start, fixed = _kinds(puzzle, symmetries(puzzle.width, puzzle.height)[0]), puzzle.start(), _fixed(puzzle)
     found: dict[Kind, list[int]] = {}
