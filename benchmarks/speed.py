@@ -111,7 +111,8 @@ def whole_graph(name: str, puzzle: Puzzle, metric: Metric) -> None:
     counted = timed(lambda: atlas.solutions(start, control=_kernels.Control()))
     print(
         f"{f'graph of {name}, {metric}':28} {seconds:14.4f} s  {found.states:,} states"
-        f"  {found.peak_bytes / 1e6:.1f} MB; moves left and next moves {asked * 1e6:.0f} us, solutions {counted * 1e3:.1f} ms",
+        f"  {found.peak_bytes / 1e6:.1f} MB; moves left and next moves {asked * 1e6:.0f} us,"
+        f" solutions {counted * 1e3:.1f} ms",
         flush=True,
     )
 
