@@ -348,7 +348,7 @@ class TestVerify:
         assert "line 1: astar finds a solution of 2 moves" in result.stdout
         found = unjam.rows("verify", pack, "--results", answers, "--deep", code=1)
         assert [row["verdict"] for row in found] == ["wrong", "proven again", "proven again", "wrong"]
-        assert [row["second"]["algorithm"] for row in found] == ["astar", "astar", "astar", "astar"]
+        assert [row["second"]["algorithm"] for row in found] == ["astar", "astar", "bfs", "bfs"]
         assert found[0]["second"]["lower"] == 2
 
     def test_deep_says_what_the_budget_did_not_let_it_prove(self, unjam: Unjam, tmp_path: Path) -> None:
