@@ -1,10 +1,13 @@
-// Breadth-first search over any space of states, goal test when a state is generated, path recovered by parents.
+// Breadth-first search over any space of states, goal test when a state is generated, path recovered by parents. Where all
+// moves can be taken back, undirected.hpp does it with less.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "chunked_array.hpp"
@@ -51,27 +54,9 @@ class BreadthFirst {
 
   Result run() {
     const char* stop = search();
-    Result result;
-    if (goal_ != kNone) {
-      result.outcome = "optimal";
-      result.length = result.lower = result.upper = static_cast<int>(depth_);
-      result.moves = space_.moves(chain(goal_));
-    } else if (stop) {
-      result.outcome = "bounded";
-      result.reason = stop;
-      result.lower = static_cast<int>(depth_);
-    } else {
-      result.outcome = "unsolvable";
-    }
-    result.expanded = meter_.expanded;
-    result.generated = meter_.generated;
-    result.peak_states = keys_.size();
-    result.peak_bytes = meter_.peak_bytes();
-    for (std::size_t at = 0; at < layers_.size(); ++at) {
-      const std::uint64_t end = at + 1 < layers_.size() ? layers_[at + 1] : keys_.size();
-      if (end > layers_[at]) result.profile.push_back(end - layers_[at]);
-    }
-    return result;
+    std::optional<Moves> moves;
+    if (goal_ != kNone) moves = space_.moves(chain(goal_));
+    return layered_result(meter_, static_cast<int>(depth_), stop, std::move(moves), layer_sizes(layers_, keys_.size()));
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -100,5 +101,39 @@ class Meter {
   Control& control_;
   std::chrono::steady_clock::time_point start_;
 };
+
+// What a search layer by layer gives back: the moves to the goal if it was met, else why it stopped early; with neither,
+// all states were searched. No state of fewer than `depth` moves is a goal. `layers` are the states of each.
+inline Result layered_result(const Meter& meter, int depth, const char* stop, std::optional<Moves> moves,
+                             std::vector<std::uint64_t> layers) {
+  Result result;
+  if (moves) {
+    result.outcome = "optimal";
+    result.length = result.lower = result.upper = depth;
+    result.moves = *std::move(moves);
+  } else if (stop) {
+    result.outcome = "bounded";
+    result.reason = stop;
+    result.lower = depth;
+  } else {
+    result.outcome = "unsolvable";
+  }
+  result.expanded = meter.expanded;
+  result.generated = meter.generated;
+  result.peak_bytes = meter.peak_bytes();
+  std::erase(layers, 0);
+  for (const std::uint64_t states : layers) result.peak_states += states;
+  result.profile = std::move(layers);
+  return result;
+}
+
+// From the number of the first state of each layer and the number of all.
+inline std::vector<std::uint64_t> layer_sizes(const std::vector<std::uint64_t>& firsts, std::uint64_t states) {
+  std::vector<std::uint64_t> sizes;
+  for (std::size_t at = 0; at < firsts.size(); ++at) {
+    sizes.push_back((at + 1 < firsts.size() ? firsts[at + 1] : states) - firsts[at]);
+  }
+  return sizes;
+}
 
 }  // namespace unjam

@@ -22,27 +22,9 @@ class RushSearch {
 
   Result run() {
     const char* stop = search();
-    Result result;
-    if (solved_) {
-      result.outcome = "optimal";
-      result.length = result.lower = result.upper = static_cast<int>(depth_);
-      result.moves = moves();
-    } else if (stop) {
-      result.outcome = "bounded";
-      result.reason = stop;
-      result.lower = static_cast<int>(depth_);
-    } else {
-      result.outcome = "unsolvable";
-    }
-    result.expanded = meter_.expanded;
-    result.generated = meter_.generated;
-    result.peak_states = size_;
-    result.peak_bytes = meter_.peak_bytes();
-    for (std::size_t at = 0; at < layers_.size(); ++at) {
-      const std::uint64_t end = at + 1 < layers_.size() ? layers_[at + 1] : size_;
-      if (end > layers_[at]) result.profile.push_back(end - layers_[at]);
-    }
-    return result;
+    std::optional<Moves> path;
+    if (solved_) path = moves();
+    return layered_result(meter_, static_cast<int>(depth_), stop, std::move(path), layer_sizes(layers_, size_));
   }
 
  private:

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "hash_set.hpp"
@@ -28,26 +30,12 @@ class TwoWay {
 
   Result run() {
     const char* stop = search();
-    Result result;
-    if (met_) {
-      const std::vector<Key> keys = chain();
-      result.outcome = "optimal";
-      result.length = result.lower = result.upper = static_cast<int>(keys.size() - 1);
-      result.moves = space_.moves(keys);
-    } else if (stop) {
-      result.outcome = "bounded";
-      result.reason = stop;
-      result.lower = complete_;
-    } else {
-      result.outcome = "unsolvable";
-    }
-    result.expanded = meter_.expanded;
-    result.generated = meter_.generated;
-    result.peak_bytes = meter_.peak_bytes();
-    for (Layer& layer : from_start_) result.profile.push_back(layer.size());
-    for (auto layer = from_goal_.rbegin(); layer != from_goal_.rend(); ++layer) result.profile.push_back(layer->size());
-    for (const std::uint64_t states : result.profile) result.peak_states += states;
-    return result;
+    std::vector<std::uint64_t> layers;
+    for (Layer& layer : from_start_) layers.push_back(layer.size());
+    for (auto layer = from_goal_.rbegin(); layer != from_goal_.rend(); ++layer) layers.push_back(layer->size());
+    std::optional<Moves> moves;
+    if (met_) moves = space_.moves(chain());
+    return layered_result(meter_, complete_, stop, std::move(moves), std::move(layers));
   }
 
  private:
