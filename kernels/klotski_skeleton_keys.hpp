@@ -7,11 +7,13 @@
 #include <cstdint>
 
 #include "klotski_board.hpp"
+#include "klotski_fillings.hpp"
 
 namespace unjam {
 
-// The dense key of klotski_planes.hpp, in up to 128 bits, where the cells of those singles count as empty. Of a skeleton and
-// its image the lower key is taken.
+// Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, each symbol tells the
+// class of an anchor, or is 0 for a cell that is empty or holds one of those singles. Bit j of all symbols makes plane j,
+// and the planes make the key, of up to 128 bits. Of a skeleton and its image the lower key is taken.
 class SkeletonKeys {
   using Wide = unsigned __int128;
   using Anchors = KlotskiBoard::Anchors;
@@ -103,6 +105,14 @@ class SkeletonKeys {
     const std::uint64_t image_tail = board_.classes[image].tail;
     return choose(own, pack(laid.image, image, one(image_from) ^ one(image_to),
                             (laid.image.tails ^ image_tail << image_from) | image_tail << image_to));
+  }
+
+  // The number of the filling with these cells empty, in the skeleton that is kept for this one.
+  template <int Words>
+  int filling(const Fillings<Words>& fillings, std::uint64_t empty, std::uint64_t free, const Named& name) const {
+    if (!name.mirrored && !name.self_image) return fillings.number(extract_bits(empty, free));
+    const int image = fillings.number(extract_bits(image_of_cells(empty), image_of_cells(free)));
+    return name.mirrored ? image : std::min(image, fillings.number(extract_bits(empty, free)));
   }
 
   std::uint64_t image_of_cells(std::uint64_t cells) const {

@@ -5,18 +5,14 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "chunked_array.hpp"
-#include "hash_set.hpp"
-#include "klotski_board.hpp"
-#include "klotski_fillings.hpp"
-#include "klotski_piece_moves.hpp"
 #include "klotski_singles.hpp"
-#include "klotski_skeleton_keys.hpp"
+#include "klotski_skeleton_edges.hpp"
+#include "klotski_skeleton_path.hpp"
 
 namespace unjam {
 
@@ -36,10 +32,8 @@ namespace unjam {
 template <int Words>
 class KlotskiSkeletons {
   using Set = FillingSet<Words>;
-  using Key = SkeletonKeys::Key;
   using Laid = SkeletonKeys::Laid;
-  using Named = SkeletonKeys::Named;
-  using Anchors = KlotskiBoard::Anchors;
+  using Edge = SkeletonEdge<Words>;
 
  public:
   KlotskiSkeletons(const KlotskiBoard& board, int singles, const FillingSize& size, int symbols, const Fold* fold,
@@ -50,76 +44,26 @@ class KlotskiSkeletons {
         fold_(fold),
         fillings_(size),
         single_moves_(board, singles),
-        piece_moves_(board, fillings_),
         meter_(meter),
-        index_(meter),
         skeletons_(meter),
-        edges_(meter),
+        edges_(board, singles, keys_, fillings_, skeletons_, meter),
         active_{ChunkedArray<std::uint32_t>(meter), ChunkedArray<std::uint32_t>(meter)},
         arrivals_(std::make_unique_for_overwrite<Arrival[]>(kArrivals)) {}
 
   Result run() {
     const char* stop = search();
-    Result result;
-    if (goal_) {
-      result.outcome = "optimal";
-      result.length = result.lower = result.upper = static_cast<int>(depth_);
-      result.moves = moves();
-    } else if (stop) {
-      result.outcome = "bounded";
-      result.reason = stop;
-      result.lower = static_cast<int>(depth_);
-    } else {
-      result.outcome = "unsolvable";
-    }
-    result.expanded = meter_.expanded;
-    result.generated = meter_.generated;
-    result.peak_bytes = meter_.peak_bytes();
-    result.profile = layers_;
-    if (!result.profile.empty() && result.profile.back() == 0) result.profile.pop_back();
-    for (const std::uint64_t layer : layers_) result.peak_states += layer;
-    return result;
+    std::optional<Moves> moves;
+    if (goal_) moves = SkeletonPath<Words>(board_, keys_, fillings_, fold_, skeletons_).moves(*goal_, depth_);
+    return layered_result(meter_, static_cast<int>(depth_), stop, std::move(moves), layers_);
   }
 
  private:
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  static constexpr std::uint32_t kNone = SkeletonStore<Words>::kNone;
   static constexpr std::size_t kArrivals = 64;
-  static constexpr std::uint64_t kEdgeBytes = 256 << 20;
-
-  struct Skeleton {
-    Key key;
-    std::uint64_t free;           // once it has edges
-    std::uint32_t first_edge;     // kNone: none are kept
-    std::uint16_t edges;
-    bool self_image;              // a filling and its image are one
-    bool goal;                    // its pieces are where the goal wants them
-    Set low, high;                // the layer modulo 3, plus 1; 0 where nobody has been
-    std::array<Set, 2> frontier;  // of even and of odd layers
-  };
-
-  // A move of one piece, from some positions of one skeleton to positions of another.
-  struct Edge {
-    Set positions;
-    std::uint32_t target;
-    std::uint8_t klass, from, to;
-    bool mirrored : 1;    // the target is the image of what the move leads to
-    bool self_image : 1;  // the target's
-  };
-
-  struct Target {
-    Key key;
-    std::uint64_t hash;
-    bool goal;
-  };
 
   struct Arrival {
     std::uint32_t target;
     Set fillings;
-  };
-
-  struct Position {
-    Anchors anchors{};
-    std::uint64_t empty = 0;
   };
 
   // Returns why it stopped early, or nullptr.
@@ -153,21 +97,15 @@ class KlotskiSkeletons {
   }
 
   bool add_start() {
-    Position position{board_.start, 0};
     layers_.push_back(0);
-    const Laid laid = keys_.lay(position.anchors);
-    position.empty = laid.free & ~board_.start[singles_];
-    const Named name = keys_.name(laid);
-    const std::uint32_t at = add({name.key, hash_of(name.key), laid.missing == 0}, name.self_image);
+    const Laid laid = keys_.lay(board_.start);
+    const SkeletonKeys::Named name = keys_.name(laid);
+    const std::uint32_t at = skeletons_.add(name.key, hash_of(name.key), laid.missing == 0, name.self_image);
     if (at == kNone) return false;
-    mark(at, single(filling_of(position, laid.free, name)));
+    Set start{};
+    insert<Words>(start, keys_.filling(fillings_, laid.free & ~board_.start[singles_], laid.free, name));
+    mark(at, start);
     return !full_;
-  }
-
-  static Set single(int filling) {
-    Set set{};
-    insert<Words>(set, filling);
-    return set;
   }
 
   // As many of the positions as the node budget surely allows, and takes them out of the frontier.
@@ -186,94 +124,37 @@ class KlotskiSkeletons {
     return part;
   }
 
-  int filling_of(const Position& position, std::uint64_t free, const Named& name) const {
-    if (!name.mirrored && !name.self_image) return fillings_.number(extract_bits(position.empty, free));
-    const int image = fillings_.number(extract_bits(keys_.image_of_cells(position.empty), keys_.image_of_cells(free)));
-    if (name.mirrored) return image;
-    return std::min(image, fillings_.number(extract_bits(position.empty, free)));
-  }
-
   // --- moves ---
 
   void expand(std::uint32_t from, const Set& positions) {
     meter_.expanded += static_cast<std::uint64_t>(size_of<Words>(positions));
     if (skeletons_[from].first_edge == kNone) {
       const Laid laid = keys_.lay(keys_.decode(skeletons_[from].key));
-      const bool keep = keeps_edges();
-      if (!find_edges(laid, keep ? fillings_.all() : positions)) return;
-      if (!keep || !keep_edges(from, laid.free)) {
+      const bool keep = edges_.keeps();
+      if (!edges_.find(laid, keep ? fillings_.all() : positions)) {
+        full_ = true;
+        return;
+      }
+      if (!keep || !edges_.keep(skeletons_[from], laid.free)) {
         move_singles(from, laid.free, positions);
-        for (const Edge& edge : found_) arrive(laid.free, edge, both<Words>(edge.positions, positions));
+        for (const Edge& edge : edges_.found()) arrive(laid.free, edge, both<Words>(edge.positions, positions));
         return;
       }
     }
-    const Skeleton skeleton = skeletons_[from];
-    for (std::uint32_t at = 0; at < skeleton.edges; ++at) {
-      const Edge& edge = edges_[skeleton.first_edge + at];
+    const Skeleton<Words> skeleton = skeletons_[from];
+    for (int at = 0; at < skeleton.edges; ++at) {
+      const Edge& edge = edges_.kept(skeleton, at);
       const Set set = both<Words>(edge.positions, positions);
       if (any<Words>(set)) arrive(skeleton.free, edge, set);
     }
     move_singles(from, skeleton.free, positions);
   }
 
-  // Most skeletons are expanded several times. What is kept of their edges must not use up the memory, though.
-  bool keeps_edges() const {
-    const std::uint64_t bytes = edges_.size() * sizeof(Edge);
-    return bytes < kEdgeBytes && meter_.affords(4 * bytes);
-  }
-
-  bool keep_edges(std::uint32_t from, std::uint64_t free) {
-    const std::uint64_t first = edges_.size();
-    for (const Edge& edge : found_) {
-      if (!edges_.push_back(edge)) return false;
-    }
-    Skeleton& skeleton = skeletons_[from];
-    skeleton.free = free;
-    skeleton.first_edge = static_cast<std::uint32_t>(first);
-    skeleton.edges = static_cast<std::uint16_t>(found_.size());
-    return true;
-  }
-
-  // Puts all moves of pieces in found_. False: there is no memory for the skeletons they lead to.
-  bool find_edges(const Laid& laid, const Set& positions) {
-    found_.clear();
-    targets_.clear();
-    for (int klass = 0; klass < board_.count; ++klass) {
-      if (klass == singles_) continue;
-      const KlotskiClass& own = board_.classes[klass];
-      std::uint64_t ready = 0;
-      for (int direction = 0; direction < 4; ++direction) {
-        ready |= board_.ready(own, laid.anchors[klass], laid.free, direction);
-      }
-      for (; ready; ready &= ready - 1) {
-        const int from = std::countr_zero(ready);
-        piece_moves_.each(own, from, laid.free, positions,
-                          [&](int to, const Set& set) { add_edge(laid, klass, from, to, set); });
-      }
-    }
-    for (std::size_t at = 0; at < found_.size(); ++at) {
-      const std::uint32_t target = add(targets_[at], found_[at].self_image);
-      found_[at].target = target;
-      if (target == kNone) full_ = true;
-    }
-    return !full_;
-  }
-
-  void add_edge(const Laid& laid, int klass, int from, int to, const Set& positions) {
-    const Named name = keys_.name_after(laid, klass, from, to);
-    const std::uint64_t goals = board_.classes[klass].goals;
-    const bool goal = laid.missing + static_cast<int>(goals >> from & 1) == static_cast<int>(goals >> to & 1);
-    targets_.push_back({name.key, hash_of(name.key), goal});
-    index_.prefetch(targets_.back().hash);
-    found_.push_back({positions, kNone, static_cast<std::uint8_t>(klass), static_cast<std::uint8_t>(from),
-                      static_cast<std::uint8_t>(to), name.mirrored, name.self_image});
-  }
-
   void arrive(std::uint64_t free_before, const Edge& edge, const Set& positions) {
     if (waiting_ == kArrivals) flush();
     Arrival& arrival = arrivals_[waiting_++];
     arrival.target = edge.target;
-    prefetch(edge.target);
+    skeletons_.prefetch(edge.target);
     arrival.fillings = {};
     const std::uint64_t shape = board_.classes[edge.klass].shape;
     const std::uint64_t before = shape << edge.from, after = shape << edge.to;
@@ -326,33 +207,12 @@ class KlotskiSkeletons {
     waiting_ = 0;
   }
 
-  void prefetch(std::uint32_t at) {
-    const char* bytes = reinterpret_cast<const char*>(&skeletons_[at]);
-    for (std::size_t line = 0; line < std::min<std::size_t>(sizeof(Skeleton), 256); line += 64) __builtin_prefetch(bytes + line);
-  }
-
-  // The number of the skeleton; kNone if there is no memory for it.
-  std::uint32_t add(const Target& target, bool self_image) {
-    const auto [slot, insert] = index_.insert(target.key, target.hash);
-    if (insert == Insert::present) return slot->value;
-    const std::uint64_t number = skeletons_.size();
-    if (insert == Insert::full || number == kNone) return kNone;
-    Skeleton skeleton{};
-    skeleton.key = target.key;
-    skeleton.first_edge = kNone;
-    skeleton.self_image = self_image;
-    skeleton.goal = target.goal && board_.has_goal;
-    if (!skeletons_.push_back(skeleton)) return kNone;
-    slot->value = static_cast<std::uint32_t>(number);
-    return slot->value;
-  }
-
   // Positions that can be reached in depth_ moves; some may be known already.
   void mark(std::uint32_t at, const Set& positions) {
-    Skeleton& skeleton = skeletons_[at];
+    Skeleton<Words>& skeleton = skeletons_[at];
     Set& frontier = skeleton.frontier[depth_ % 2];
-    const std::uint64_t low = layer_code(depth_) & 1 ? ~std::uint64_t{0} : 0;
-    const std::uint64_t high = layer_code(depth_) & 2 ? ~std::uint64_t{0} : 0;
+    const std::uint64_t low = skeletons_.layer_code(depth_) & 1 ? ~std::uint64_t{0} : 0;
+    const std::uint64_t high = skeletons_.layer_code(depth_) & 2 ? ~std::uint64_t{0} : 0;
     Set fresh;
     std::uint64_t already = 0;
     int count = 0;
@@ -367,74 +227,19 @@ class KlotskiSkeletons {
     if (!count) return;
     layers_.back() += static_cast<std::uint64_t>(count);
     if (!already && !active_[depth_ % 2].push_back(at)) full_ = true;
-    if (skeleton.goal && !goal_) find_goal(skeleton, fresh);
+    if (skeleton.goal && board_.has_goal && !goal_) find_goal(skeleton, fresh);
   }
 
-  static unsigned layer_code(std::uint32_t depth) { return depth % 3 + 1; }
-
-  void find_goal(const Skeleton& skeleton, const Set& fresh) {
+  void find_goal(const Skeleton<Words>& skeleton, const Set& fresh) {
     const Laid laid = keys_.lay(keys_.decode(skeleton.key));
     const std::uint64_t wanted = board_.classes[singles_].goals;
     each_filling<Words>(fresh, [&](int filling) {
       const std::uint64_t empty = spread_bits(fillings_.mask(filling), laid.free);
       const std::uint64_t singles = laid.free & ~empty;
       if (goal_ || (wanted & ~singles)) return;
-      goal_ = Position{laid.anchors, empty};
+      goal_ = KlotskiPosition{laid.anchors, empty};
       goal_->anchors[singles_] = singles;
     });
-  }
-
-  // --- the way back ---
-
-  // The layer of a position modulo 3, plus 1; 0 where nobody has been.
-  unsigned layer_of(const Position& position) {
-    const Laid laid = keys_.lay(position.anchors);
-    const Named name = keys_.name(laid);
-    const auto* slot = index_.find(name.key, hash_of(name.key));
-    if (!slot) return 0;
-    const Skeleton& skeleton = skeletons_[slot->value];
-    const int filling = filling_of(position, laid.free, name);
-    const auto has = [&](const Set& set) { return static_cast<unsigned>(set[filling / 64] >> (filling % 64) & 1); };
-    return has(skeleton.low) | has(skeleton.high) << 1;
-  }
-
-  // From the goal to a position one layer nearer, and so on. What it ends at is the start or the start's image.
-  Moves moves() {
-    Moves moves;
-    std::vector<int> classes;
-    Position position = *goal_;
-    for (std::uint32_t depth = depth_; depth > 0; --depth) {
-      if (!step_back(position, depth - 1, moves, classes)) return {};
-    }
-    if (position.anchors != board_.start) {
-      for (std::size_t at = 0; at < moves.size(); ++at) {
-        const auto& image = fold_->cell[classes[at]];
-        moves[at] = {image[moves[at].first], image[moves[at].second]};
-      }
-    }
-    std::reverse(moves.begin(), moves.end());
-    return moves;
-  }
-
-  bool step_back(Position& position, std::uint32_t depth, Moves& moves, std::vector<int>& classes) {
-    for (int klass = 0; klass < board_.count; ++klass) {
-      const KlotskiClass& own = board_.classes[klass];
-      for (std::uint64_t rest = position.anchors[klass]; rest; rest &= rest - 1) {
-        const int to = std::countr_zero(rest);
-        for (std::uint64_t reach = board_.reach(own, to, position.empty); reach; reach &= reach - 1) {
-          const int from = std::countr_zero(reach);
-          Position before = position;
-          before.anchors[klass] ^= one(from) | one(to);
-          before.empty = (position.empty | own.shape << to) & ~(own.shape << from);
-          if (layer_of(before) != layer_code(depth)) continue;
-          position = before;
-          moves.emplace_back(from, to);
-          classes.push_back(klass);
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   const KlotskiBoard& board_;
@@ -443,20 +248,16 @@ class KlotskiSkeletons {
   const Fold* fold_;  // nullptr: none
   Fillings<Words> fillings_;
   SingleMoves single_moves_;
-  PieceMoves<Words> piece_moves_;
   Meter& meter_;
-  HashMap<Key, std::uint32_t> index_;
-  ChunkedArray<Skeleton> skeletons_;
-  ChunkedArray<Edge> edges_;
-  std::vector<Edge> found_;      // of the skeleton that is being expanded
-  std::vector<Target> targets_;  // of found_
+  SkeletonStore<Words> skeletons_;
+  SkeletonEdges<Words> edges_;
   std::array<ChunkedArray<std::uint32_t>, 2> active_;  // with a frontier in even and in odd layers
   std::unique_ptr<Arrival[]> arrivals_;
   std::size_t waiting_ = 0;
   std::vector<std::uint64_t> layers_;  // positions of each
   std::uint32_t depth_ = 0;            // of the layer that is being filled
   bool full_ = false;
-  std::optional<Position> goal_;
+  std::optional<KlotskiPosition> goal_;
 };
 
 }  // namespace unjam
