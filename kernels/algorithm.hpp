@@ -20,12 +20,14 @@ inline Algorithm algorithm_named(const std::string& name) {
 }
 
 template <class Space>
+Result informed(Space& space, Algorithm algorithm, Meter& meter) {
+  return algorithm == Algorithm::astar ? a_star(space, meter) : ida_star(space, meter);
+}
+
+// Where all moves can be taken back, undirected.hpp is better than bfs.hpp.
+template <class Space>
 Result search(Space& space, Algorithm algorithm, Meter& meter) {
-  switch (algorithm) {
-    case Algorithm::astar: return a_star(space, meter);
-    case Algorithm::idastar: return ida_star(space, meter);
-    default: return breadth_first(space, meter);
-  }
+  return algorithm == Algorithm::bfs ? breadth_first(space, meter) : informed(space, algorithm, meter);
 }
 
 }  // namespace unjam

@@ -13,6 +13,7 @@
 #include "klotski_search.hpp"
 #include "parkout_search.hpp"
 #include "rush_search.hpp"
+#include "undirected.hpp"
 
 namespace nb = nanobind;
 
@@ -42,7 +43,7 @@ Result search_pieces(const Layout& layout, const Blocks& blocks, Algorithm algor
   const int words = blocks.packing().words;
   return with_words(words, [&](auto count) {
     KlotskiPieces<count> space(layout, blocks);
-    return search(space, algorithm, meter);
+    return algorithm == Algorithm::bfs ? undirected(space, meter) : informed(space, algorithm, meter);
   });
 }
 

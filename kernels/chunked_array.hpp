@@ -1,6 +1,7 @@
-// An array that grows without copying what it holds, except while it is small.
+// An array that grows without copying what it holds, except while it is small, and can give back its oldest items.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -8,14 +9,16 @@
 
 namespace unjam {
 
-//   chunk 0 (doubles up to 2^16 items) | chunk 1 (2^16) | chunk 2 (2^16) | ...
+//   chunk 0 (doubles up to 2^bits items) | chunk 1 (2^bits) | chunk 2 (2^bits) | ...
 template <class T>
 class ChunkedArray {
  public:
-  explicit ChunkedArray(Meter& meter) : meter_(&meter) {}
+  static constexpr int kBits = 16;
+
+  explicit ChunkedArray(Meter& meter, int bits = kBits) : meter_(&meter), bits_(bits) {}
 
   std::uint64_t size() const { return size_; }
-  T& operator[](std::uint64_t at) { return chunks_[at >> kBits].items[at & kMask]; }
+  T& operator[](std::uint64_t at) { return chunks_[(at >> bits_) - dropped_].items[at & (chunk() - 1)]; }
   T& back() { return (*this)[size_ - 1]; }
   void pop_back() { --size_; }
   void clear() { size_ = 0; }  // keeps the memory
@@ -27,10 +30,18 @@ class ChunkedArray {
     return true;
   }
 
+  // Items before this one are gone; the others keep their numbers.
+  std::uint64_t first() const { return dropped_ << bits_; }
+
+  // Gives back the oldest chunk, if all its items lie before `end`.
+  bool drop_chunk(std::uint64_t end) {
+    if (first() + chunk() > end) return false;
+    chunks_.erase(chunks_.begin());
+    ++dropped_;
+    return true;
+  }
+
  private:
-  static constexpr int kBits = 16;
-  static constexpr std::uint64_t kChunk = std::uint64_t{1} << kBits;
-  static constexpr std::uint64_t kMask = kChunk - 1;
   static constexpr std::uint64_t kFirst = 64;
 
   struct Chunk {
@@ -38,9 +49,11 @@ class ChunkedArray {
     Pages pages;
   };
 
+  std::uint64_t chunk() const { return std::uint64_t{1} << bits_; }
+
   bool grow() {
-    const bool small = capacity_ < kChunk;
-    const std::uint64_t items = !small ? kChunk : capacity_ ? capacity_ * 2 : kFirst;
+    const bool small = capacity_ < chunk();
+    const std::uint64_t items = !small ? chunk() : capacity_ ? capacity_ * 2 : std::min(kFirst, chunk());
     Pages pages = Pages::zeroed(items * sizeof(T), *meter_);
     if (!pages.data()) return false;
     T* data = static_cast<T*>(pages.data());
@@ -55,8 +68,10 @@ class ChunkedArray {
   }
 
   Meter* meter_;
+  int bits_;
   std::vector<Chunk> chunks_;
-  std::uint64_t size_ = 0, capacity_ = 0;
+  std::uint64_t size_ = 0, capacity_ = 0;  // those given back are counted
+  std::uint64_t dropped_ = 0;              // chunks
 };
 
 }  // namespace unjam

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "memory.hpp"
@@ -47,7 +48,7 @@ class HashTable {
  public:
   using Key = decltype(Slot::key);
 
-  explicit HashTable(Meter& meter) : meter_(meter) {}
+  explicit HashTable(Meter& meter) : meter_(&meter) {}
 
   std::uint64_t size() const { return size_; }
 
@@ -55,6 +56,23 @@ class HashTable {
     if (shards_.empty()) return;
     const Shard& shard = shards_[(hash >> kShift) & mask_];
     __builtin_prefetch(shard.slots + shard.home(hash));
+  }
+
+  // How many keys the table can hold before any of it grows; some less, as shards fill unevenly.
+  std::uint64_t room() const {
+    std::uint64_t room = 0;
+    for (const Shard& shard : shards_) room += shard.grow_at;
+    return room - room / 16;
+  }
+
+  // Keeps the memory.
+  void clear() {
+    for (Shard& shard : shards_) {
+      std::memset(static_cast<void*>(shard.slots), 0, shard.capacity * sizeof(Slot));
+      shard.used = 0;
+    }
+    size_ = 0;
+    has_zero_ = false;
   }
 
   // The slot of the key, added if it is not there; nullptr with Insert::full when there is no memory to grow.
@@ -140,7 +158,7 @@ class HashTable {
 
   bool start() {
     std::vector<Shard> first(1);
-    if (!first[0].allocate(kFirst, false, meter_)) return false;
+    if (!first[0].allocate(kFirst, false, *meter_)) return false;
     shards_ = std::move(first);
     return true;
   }
@@ -150,7 +168,7 @@ class HashTable {
     Shard larger;
     const std::uint64_t page = Pages::kHuge / sizeof(Slot);
     const std::uint64_t wanted = shard.sharded ? (shard.capacity / 2 * 3 + page - 1) / page * page : shard.capacity * 2;
-    if (!larger.allocate(wanted, shard.sharded, meter_)) return false;
+    if (!larger.allocate(wanted, shard.sharded, *meter_)) return false;
     for (std::uint64_t at = 0; at < shard.capacity; ++at) put(shard.slots[at], larger);
     shard = std::move(larger);
     return true;
@@ -159,7 +177,7 @@ class HashTable {
   bool split() {
     std::vector<Shard> shards(kShards);
     for (Shard& shard : shards) {
-      if (!shard.allocate(kSplit / kShards, true, meter_)) return false;
+      if (!shard.allocate(kSplit / kShards, true, *meter_)) return false;
     }
     for (std::uint64_t at = 0; at < shards_[0].capacity; ++at) {
       const Slot& slot = shards_[0].slots[at];
@@ -176,7 +194,7 @@ class HashTable {
     ++to.used;
   }
 
-  Meter& meter_;
+  Meter* meter_;
   std::vector<Shard> shards_;  // none, one or kShards
   std::uint64_t mask_ = 0;
   std::uint64_t size_ = 0;

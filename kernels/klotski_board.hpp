@@ -45,10 +45,8 @@ inline std::uint64_t spread_bits(std::uint64_t packed, std::uint64_t mask) {
 
 inline std::uint64_t one(int cell) { return std::uint64_t{1} << cell; }
 
-// Bit c of the result is bit c + offset of the set.
-inline std::uint64_t shifted(std::uint64_t set, int offset) { return offset >= 0 ? set >> offset : set << -offset; }
-
-// Everything is relative to the anchor: a piece's other cells have higher numbers.
+// Everything is relative to the anchor: a piece's other cells have higher numbers. Sets of cells are rotated where a shift
+// may go either way: from the places whose next cells are on the board, no bit comes round.
 struct KlotskiClass {
   std::uint64_t places = 0;                 // where its anchors may be
   std::uint64_t shape = 0;                  // the piece's cells, for an anchor at cell 0
@@ -89,13 +87,13 @@ class KlotskiBoard {
   // The pieces of a class that can take a step in the direction, all at once.
   std::uint64_t ready(const KlotskiClass& own, std::uint64_t anchors, std::uint64_t empty, int direction) const {
     anchors &= own.leads_on[direction];
-    for (const int cell : own.front[direction]) anchors &= shifted(empty, cell);
+    for (const int cell : own.front[direction]) anchors &= std::rotr(empty, cell);
     return anchors;
   }
 
   // Where steps in the direction lead from a set of places.
   std::uint64_t stepped(const KlotskiClass& own, std::uint64_t places, int direction) const {
-    return shifted(places & own.leads_on[direction], -step[direction]);
+    return std::rotl(places & own.leads_on[direction], step[direction]);
   }
 
   // All places of one move of the piece at `from`.

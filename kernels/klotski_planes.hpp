@@ -1,4 +1,4 @@
-// Klotski on up to 64 cells, as bitboards of anchors by class, under a dense key taken from bit planes.
+// Klotski on up to 64 cells, as bitboards of anchors by class, under a dense key.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace unjam {
 
-// Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, each symbol is 0 for
-// an empty cell or 1 + class for an anchor. Bit j of all symbols makes plane j, and the planes make the key:
+// Reading the board cell by cell and jumping over the cells that an earlier anchor's piece covers, a bit for each says
+// whether it holds an anchor. The classes of the anchors follow in the same order, bit j of all of them in plane j:
 //
-//   . A A B      symbols  0 1 2 0 2       key: | reached | ... | plane 1 | plane 0 |
-//   . C C B      (two classes: A, C and B)
+//   . A A B      anchors  0 1 1 0 1       key: | reached | ... | plane 1 | plane 0 | anchors |
+//   . C C B      classes    0 1   0       (two classes: A and C, B)
 //
-// The symbols of a board with one piece moved come from its planes by one PEXT each, the mask being all cells that are
-// not covered by the tail (all but the anchor) of a piece. The top bit says that the goal is reached.
+// The key of a board with one piece moved comes from its bitboards by one PEXT each. The top bit says that the goal is
+// reached.
 template <int Planes, int Words, bool Folded>
 class KlotskiPlanes {
   using Wide = std::conditional_t<Words == 1, std::uint64_t, unsigned __int128>;
@@ -27,61 +27,76 @@ class KlotskiPlanes {
  public:
   using Key = std::conditional_t<Words == 1, std::uint64_t, std::array<std::uint64_t, 2>>;
 
+  // `symbols` are the pieces and the empty cells.
   KlotskiPlanes(const KlotskiBoard& board, int symbols, const Fold* fold)
       : board_(board), metric_(board.metric), count_(board.count), symbols_(symbols), floor_(board.floor) {
     for (int klass = 0; klass < count_; ++klass) {
-      start_.anchors[klass] = board.start[klass];
+      start_[klass] = board.start[klass];
+      pieces_ += std::popcount(board.start[klass]);
       static_cast<KlotskiClass&>(classes_[klass]) = board.classes[klass];
     }
     if constexpr (Folded) {
       for (int klass = 0; klass < count_; ++klass) {
-        classes_[klass].image_code = static_cast<unsigned>(fold->klass[klass] + 1);
+        classes_[klass].image_class = static_cast<unsigned>(fold->klass[klass]);
         classes_[klass].image_tail = classes_[fold->klass[klass]].tail;
         classes_[klass].image_cell = fold->cell[klass];
       }
     }
   }
 
-  Key start() { return encode(start_); }
+  Key start() { return encode(position_of(start_)); }
   std::size_t fanout() const { return board_.fanout; }
   bool is_goal(const Key& key) const { return top_word(key) >> 63; }
 
   template <class Sink>
   void expand(const Key& key, Mover last, Sink&& sink) {
-    const State state = decode(key);
-    each_move(state, last, [&](int, int, int, const Key& child, Mover mover) { sink(child, mover); });
+    each_move(decode(key), last, [&](int, int, int, const Key& child, Mover mover) { sink(child, mover); });
   }
 
   // A folded chain may jump to the image of a position at any time: followed by the position itself.
   Moves moves(const std::vector<Key>& keys) {
     Moves moves;
-    State state = start_;
+    Anchors anchors = start_;
     for (std::size_t at = 1; at < keys.size(); ++at) {
       int moved = -1, from = 0, to = 0;
-      each_move(state, kNobody, [&](int klass, int cell, int target, const Key& child, Mover) {
+      each_move(position_of(anchors), kNobody, [&](int klass, int cell, int target, const Key& child, Mover) {
         if (moved >= 0 || child != keys[at]) return;
         moved = klass;
         from = cell;
         to = target;
       });
       if (moved < 0) return moves;
-      state.anchors[moved] ^= one(from) | one(to);
+      anchors[moved] ^= one(from) | one(to);
       moves.emplace_back(from, to);
     }
     return moves;
   }
 
  private:
-  static constexpr int kClasses = (1 << Planes) - 1;
-
-  struct State {
-    std::array<std::uint64_t, kClasses> anchors;
-  };
+  using Anchors = std::array<std::uint64_t, 1 << Planes>;  // by class
 
   struct Class : KlotskiClass {
-    unsigned image_code = 0;  // 1 + the class it is folded to
+    unsigned image_class = 0;  // the class it is folded to
     std::uint64_t image_tail = 0;
     std::array<std::uint8_t, 64> image_cell{};
+  };
+
+  // What keys are made of, on the cells of the board.
+  struct Bitboards {
+    std::uint64_t anchors = 0, tails = 0;
+    std::array<std::uint64_t, Planes> planes{};
+
+    void put(unsigned klass, std::uint64_t cells) {
+      anchors |= cells;
+      for (int plane = 0; plane < Planes; ++plane) {
+        if (klass >> plane & 1) planes[plane] |= cells;
+      }
+    }
+  };
+
+  struct Position {
+    Anchors anchors{};
+    Bitboards board;
   };
 
   static std::uint64_t top_word(const Key& key) {
@@ -106,89 +121,86 @@ class KlotskiPlanes {
     }
   }
 
-  State decode(const Key& key) const {
-    State state{};
+  Position decode(const Key& key) const {
+    Position position;
+    const Wide bits = wide(key);
     std::array<std::uint64_t, Planes> planes;
-    for (int plane = 0; plane < Planes; ++plane) planes[plane] = static_cast<std::uint64_t>(wide(key) >> (plane * symbols_));
-    std::uint64_t covered = ~floor_;
-    for (int at = 0; at < symbols_; ++at) {
-      const int cell = std::countr_one(covered);
-      unsigned symbol = 0;
-      for (int plane = 0; plane < Planes; ++plane) symbol |= static_cast<unsigned>(planes[plane] >> at & 1) << plane;
-      covered |= one(cell);
-      if (symbol == 0) continue;
-      state.anchors[symbol - 1] |= one(cell);
-      covered |= classes_[symbol - 1].tail << cell;
+    for (int plane = 0; plane < Planes; ++plane) planes[plane] = static_cast<std::uint64_t>(bits >> shift(plane));
+    std::uint64_t uncovered = floor_;
+    std::uint64_t anchors = static_cast<std::uint64_t>(bits);
+    for (int piece = 0, passed = 0; piece < pieces_; ++piece, anchors &= anchors - 1) {
+      const int at = std::countr_zero(anchors);
+      const std::uint64_t anchor = spread_bits(one(at - passed), uncovered);
+      passed = at + 1;
+      unsigned klass = 0;
+      for (int plane = 0; plane < Planes; ++plane) klass |= static_cast<unsigned>(planes[plane] >> piece & 1) << plane;
+      const std::uint64_t covered = classes_[klass].shape << std::countr_zero(anchor);
+      uncovered &= -anchor & ~covered;
+      position.anchors[klass] |= anchor;
+      position.board.anchors |= anchor;
+      position.board.tails |= covered ^ anchor;
     }
-    return state;
+    for (int plane = 0; plane < Planes; ++plane) {
+      position.board.planes[plane] = spread_bits(planes[plane], position.board.anchors);
+    }
+    return position;
   }
 
-  struct Board {
-    std::array<std::uint64_t, Planes> planes{};
-    std::uint64_t tails = 0;
+  int shift(int plane) const { return symbols_ + plane * pieces_; }
 
-    void put(unsigned code, std::uint64_t anchors) {
-      for (int plane = 0; plane < Planes; ++plane) {
-        if (code >> plane & 1) planes[plane] |= anchors;
-      }
-    }
-  };
-
-  // The symbols once the piece of this code has gone from one cell to the other; `tails` are those after the move.
-  Wide pack(const Board& board, unsigned code, std::uint64_t change, std::uint64_t tails) const {
-    const std::uint64_t mask = floor_ & ~tails;
-    Wide packed = 0;
+  // Once a piece of the class has changed cells: of `change` it has left one for the other. `tails` are those after it.
+  Wide pack(const Bitboards& board, unsigned klass, std::uint64_t change, std::uint64_t tails) const {
+    const std::uint64_t anchors = board.anchors ^ change;
+    Wide packed = extract_bits(anchors, floor_ & ~tails);
     for (int plane = 0; plane < Planes; ++plane) {
-      const std::uint64_t bits = board.planes[plane] ^ (code >> plane & 1 ? change : 0);
-      packed |= static_cast<Wide>(extract_bits(bits, mask)) << (plane * symbols_);
+      const std::uint64_t bits = board.planes[plane] ^ (klass >> plane & 1 ? change : 0);
+      packed |= static_cast<Wide>(extract_bits(bits, anchors)) << shift(plane);
     }
     return packed;
   }
 
-  Board board_of(const State& state) const {
-    Board board;
+  Position position_of(const Anchors& anchors) const {
+    Position position{anchors, {}};
     for (int klass = 0; klass < count_; ++klass) {
-      const std::uint64_t anchors = state.anchors[klass];
-      board.put(static_cast<unsigned>(klass + 1), anchors);
-      for (std::uint64_t rest = anchors; rest; rest &= rest - 1) {
-        board.tails |= classes_[klass].tail << std::countr_zero(rest);
+      position.board.put(static_cast<unsigned>(klass), anchors[klass]);
+      for (std::uint64_t rest = anchors[klass]; rest; rest &= rest - 1) {
+        position.board.tails |= classes_[klass].tail << std::countr_zero(rest);
       }
     }
-    return board;
+    return position;
   }
 
-  Board image_of(const State& state) const {
-    Board board;
+  Bitboards image_of(const Anchors& anchors) const {
+    Bitboards board;
     for (int klass = 0; klass < count_; ++klass) {
       const Class& own = classes_[klass];
       std::uint64_t images = 0;
-      for (std::uint64_t rest = state.anchors[klass]; rest; rest &= rest - 1) {
+      for (std::uint64_t rest = anchors[klass]; rest; rest &= rest - 1) {
         const int cell = own.image_cell[std::countr_zero(rest)];
         images |= one(cell);
         board.tails |= own.image_tail << cell;
       }
-      board.put(own.image_code, images);
+      board.put(own.image_class, images);
     }
     return board;
   }
 
-  int goals_missing(const State& state) const {
+  int goals_missing(const Anchors& anchors) const {
     if (!board_.has_goal) return kNever;
     int missing = 0;
-    for (int klass = 0; klass < count_; ++klass) missing += std::popcount(classes_[klass].goals & ~state.anchors[klass]);
+    for (int klass = 0; klass < count_; ++klass) missing += std::popcount(classes_[klass].goals & ~anchors[klass]);
     return missing;
   }
 
   static Wide reached(bool goal) { return static_cast<Wide>(goal) << (64 * Words - 1); }
 
-  Key encode(const State& state) const {
-    const Board board = board_of(state);
-    Wide packed = pack(board, 0, 0, board.tails);
+  Key encode(const Position& position) const {
+    Wide packed = pack(position.board, 0, 0, position.board.tails);
     if constexpr (Folded) {
-      const Board image = image_of(state);
+      const Bitboards image = image_of(position.anchors);
       packed = std::min(packed, pack(image, 0, 0, image.tails));
     }
-    return key_of(packed | reached(goals_missing(state) == 0));
+    return key_of(packed | reached(goals_missing(position.anchors) == 0));
   }
 
   // Who moved, as the cell of its anchor and the direction it went in.
@@ -200,13 +212,12 @@ class KlotskiPlanes {
   // Calls visit(class, from, to, key after the move, mover) for each move but those that the last mover could have made
   // at once.
   template <class Visit>
-  void each_move(const State& state, Mover last, Visit&& visit) {
-    const Board board = board_of(state);
-    Board image;
-    if constexpr (Folded) image = image_of(state);
-    std::uint64_t empty = floor_ & ~board.tails;
-    for (int klass = 0; klass < count_; ++klass) empty &= ~state.anchors[klass];
-    const int missing = goals_missing(state);
+  void each_move(const Position& position, Mover last, Visit&& visit) {
+    const Bitboards& board = position.board;
+    Bitboards image;
+    if constexpr (Folded) image = image_of(position.anchors);
+    const std::uint64_t empty = floor_ & ~board.tails & ~board.anchors;
+    const int missing = goals_missing(position.anchors);
     std::array<std::uint64_t, 4> allowed;
     allowed.fill(~std::uint64_t{0});
     if (last != kNobody) {
@@ -217,10 +228,9 @@ class KlotskiPlanes {
 
     for (int klass = 0; klass < count_; ++klass) {
       const Class& own = classes_[klass];
-      const unsigned code = static_cast<unsigned>(klass + 1);
       std::array<std::uint64_t, 4> ready;  // the pieces that can take a step, all of the class at once
       for (int direction = 0; direction < 4; ++direction) {
-        ready[direction] = board_.ready(own, state.anchors[klass] & allowed[direction], empty, direction);
+        ready[direction] = board_.ready(own, position.anchors[klass] & allowed[direction], empty, direction);
       }
       for (std::uint64_t rest = ready[0] | ready[1] | ready[2] | ready[3]; rest; rest &= rest - 1) {
         const int from = std::countr_zero(rest);
@@ -232,11 +242,11 @@ class KlotskiPlanes {
         const std::uint64_t image_tails = image.tails ^ own.image_tail << image_from;
         for (; targets; targets &= targets - 1) {
           const int to = std::countr_zero(targets);
-          Wide packed = pack(board, code, here ^ one(to), tails | own.tail << to);
+          Wide packed = pack(board, static_cast<unsigned>(klass), here ^ one(to), tails | own.tail << to);
           Mover mover = mover_of(from, to);
           if constexpr (Folded) {
             const int image_to = own.image_cell[to];
-            const Wide folded = pack(image, own.image_code, one(image_from) ^ one(image_to),
+            const Wide folded = pack(image, own.image_class, one(image_from) ^ one(image_to),
                                      image_tails | own.image_tail << image_to);
             if (folded < packed) {
               packed = folded;
@@ -272,10 +282,11 @@ class KlotskiPlanes {
 
   const KlotskiBoard& board_;
   Metric metric_;
-  int count_, symbols_;
+  int count_;  // of classes
+  int symbols_, pieces_ = 0;
   std::uint64_t floor_;
-  std::array<Class, kClasses> classes_;
-  State start_{};
+  std::array<Class, 1 << Planes> classes_;
+  Anchors start_{};
 };
 
 }  // namespace unjam

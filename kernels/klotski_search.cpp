@@ -1,8 +1,8 @@
 #include "klotski_search.hpp"
 
-#include "bfs.hpp"
 #include "klotski_planes.hpp"
 #include "klotski_skeletons.hpp"
+#include "undirected.hpp"
 
 namespace unjam {
 
@@ -12,7 +12,8 @@ namespace {
 struct Search {
   const KlotskiBoard& board;
   const Fold* fold;  // nullptr: none
-  int symbols;
+  int pieces;
+  int symbols;  // pieces and empty cells
   Meter& meter;
 };
 
@@ -20,18 +21,24 @@ template <int Planes, int Words>
 Result by_planes(const Search& search) {
   if (search.fold) {
     KlotskiPlanes<Planes, Words, true> space(search.board, search.symbols, search.fold);
-    return breadth_first(space, search.meter);
+    return undirected(space, search.meter);
   }
   KlotskiPlanes<Planes, Words, false> space(search.board, search.symbols, nullptr);
-  return breadth_first(space, search.meter);
+  return undirected(space, search.meter);
 }
 
 template <int Planes>
 std::optional<Result> by_planes(const Search& search) {
-  const int bits = Planes * search.symbols + 1;
+  const int bits = 1 + search.symbols + Planes * search.pieces;
   if (bits <= 64) return by_planes<Planes, 1>(search);
   if (bits <= 128) return by_planes<Planes, 2>(search);
   return std::nullopt;
+}
+
+std::optional<Result> by_planes(const Search& search, int classes) {
+  if (classes <= 4) return by_planes<2>(search);
+  if (classes <= 8) return by_planes<3>(search);
+  return by_planes<4>(search);
 }
 
 // The class of singles with the most fillings, and their size; none when no class has enough of them to pay.
@@ -67,6 +74,7 @@ Result by_skeletons(const Search& search, int singles, const FillingSize& size) 
 
 }  // namespace
 
+// Skeletons keep all that they have met. When that is too much, positions one by one need the memory of three layers.
 std::optional<Result> search_klotski(const Layout& layout, const Blocks& blocks, Meter& meter) {
   const std::size_t classes = blocks.classes.size();
   if (layout.cells() > 64 || classes == 0 || classes > KlotskiBoard::kClasses) return std::nullopt;
@@ -75,13 +83,20 @@ std::optional<Result> search_klotski(const Layout& layout, const Blocks& blocks,
   for (const auto& piece : layout.pieces) empty -= static_cast<int>(piece.size());
   // Without a goal the answer is the number of states: all of them.
   const auto fold = blocks.goal.empty() ? std::nullopt : find_fold(layout, blocks);
-  const Search search{board, fold ? &*fold : nullptr, empty + layout.count(), meter};
+  const Search search{board, fold ? &*fold : nullptr, layout.count(), empty + layout.count(), meter};
+  std::optional<Result> out_of_memory;
   if (const auto singles = largest_singles(layout, blocks, empty)) {
-    if (SkeletonKeys::fits(board.count, search.symbols)) return by_skeletons(search, singles->first, singles->second);
+    if (SkeletonKeys::fits(board.count, search.symbols)) {
+      Result result = by_skeletons(search, singles->first, singles->second);
+      if (result.reason != "bytes") return result;
+      out_of_memory = std::move(result);
+    }
   }
-  if (classes <= 3) return by_planes<2>(search);
-  if (classes <= 7) return by_planes<3>(search);
-  return by_planes<4>(search);
+  std::optional<Result> result = by_planes(search, static_cast<int>(classes));
+  if (!out_of_memory) return result;
+  if (!result) return out_of_memory;
+  if (result->outcome == "bounded") result->lower = std::max(result->lower, out_of_memory->lower);
+  return result;
 }
 
 }  // namespace unjam

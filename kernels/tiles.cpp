@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "astar.hpp"
-#include "bfs.hpp"
 #include "bindings.hpp"
 #include "control.hpp"
 #include "tiles_board.hpp"
@@ -22,6 +21,7 @@
 #include "tiles_order_search.hpp"
 #include "tiles_space.hpp"
 #include "two_way.hpp"
+#include "undirected.hpp"
 
 namespace nb = nanobind;
 
@@ -118,7 +118,7 @@ static Result idastar_in_steps(Board& board, Heuristic heuristic, const PatternT
 template <int Words>
 static Result search_space(const Board& board, Metric metric, Algorithm algorithm, Bound bound, Meter& meter) {
   TilesSpace<Words> space(board, metric == Metric::slide, std::move(bound));
-  if (algorithm == Algorithm::bfs) return breadth_first(space, meter);
+  if (algorithm == Algorithm::bfs) return undirected(space, meter);
   return algorithm == Algorithm::two_way ? two_way(space, meter) : a_star(space, meter);
 }
 
