@@ -53,6 +53,7 @@ NB_MODULE(KERNELS_MODULE, module) {
   module.def("supports_v3", &unjam::supports_v3);
   unjam::bind_control(module);
   unjam::bind_blocks(module);
+  unjam::bind_klotski_kind(module);
   unjam::bind_level_graph(module);
   unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);

@@ -257,6 +257,17 @@ def klotski(
     limits: Limits,
     control: Control,
 ) -> Result: ...
+
+class KindComponents:
+    """The sizes of the components in boards, the largest first; none where there is a ``reason``."""
+
+    reason: str  # why it stopped: "seconds", "bytes" or "cancelled"; or ""
+    sizes: list[int]
+
+# All boards with one 2x2, any numbers of 1x2, 2x1 and 1x1 (those of one shape are alike) and at least so many empty
+# cells, on up to 28 cells without walls. Boards are in one component if steps lead from one to the other.
+# control.expanded counts the arrangements of all but the 1x1, three times over.
+def klotski_components(width: int, height: int, empty: int, limits: Limits, control: Control) -> KindComponents: ...
 def check_klotski(
     width: int,
     height: int,
