@@ -27,7 +27,7 @@ from unjam.errors import TableError
 
 HEADER = 4096  # bytes: the table starts on a page
 POLL = 0.02
-BLANK = r"(?:-blank-(\d+))?"  # at the end of a name
+BLANK = r"(?:-blank-(\d{1,2}))?"  # at the end of a name
 
 Version = tuple[int, int, int]
 Opened = TypeVar("Opened")
