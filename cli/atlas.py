@@ -93,9 +93,10 @@ def list_atlases(as_json: bool) -> None:
     if as_json:
         write_out(map(json_line, rows), None)
         return
-    click.echo(f"{'atlas':46} {'boards':>13} {'bytes':>12}")
+    width = max([46, *(len(path.stem) for path, _ in found)])
+    click.echo(f"{'atlas':{width}} {'boards':>13} {'bytes':>12}")
     for row in rows:
-        click.echo(f"{row['name']:46} {row['boards']:>13,} {row['bytes']:>12,}")
+        click.echo(f"{row['name']:{width}} {row['boards']:>13,} {row['bytes']:>12,}")
     click.echo(f"in {folder()}", err=True)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @takes_budget()
 @click.option("--index", type=click.IntRange(min=0), help="Only the level with this index in the pack, from 0.")
 @click.option("--name", help="Only the levels of this name.")
-@click.option("--hardest", type=click.IntRange(min=0), default=1, show_default=True, help="Hardest starts to show.")
+@click.option("--hardest", type=click.IntRange(0, 1000), default=1, show_default=True, help="Hardest starts to show.")
 @click.option("--save", is_flag=True, help="Keep the atlas of each level in the folder of tables.")
 @as_json
 @click.pass_context

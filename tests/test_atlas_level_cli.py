@@ -98,6 +98,7 @@ def test_some_of_a_pack(pack: str) -> None:
     assert json.loads(run(pack, "--json", "--name", "two", "--metric", "step").stdout)["length"] == 5
     assert "path" in json.loads(run(pack, "--json", "--name", "two", "--metric", "path", code=1).stdout)["error"]
     assert "no such level" in run(pack, "--name", "three", code=2).stderr
+    assert "not in the range" in run(pack, "--hardest", 2**64, code=2).stderr
 
 
 def test_kept_atlases_are_used() -> None:
@@ -122,6 +123,17 @@ def test_spoilt_atlases_are_made_anew() -> None:
     with pytest.warns(RuntimeWarning, match="unjam atlas level --save"):
         assert json.loads(run(*level, "--save").stdout)["states"] == 23
     assert find_level_atlas(unjam.parse("rush", TWO), "slide") is not None
+
+
+def test_list_is_of_files_and_lines_up(folder: Path) -> None:
+    run("--family", "rush", "--board", TWO, "--save")
+    name = f"rush-{'0' * 16}-{'0' * 32}"
+    (folder / "tables" / f"{name}-step.level").mkdir()
+    (folder / "tables" / f"{name}-slide.level").symlink_to("gone")
+    listed = CliRunner().invoke(cli, ["atlas", "list"])
+    assert listed.exit_code == 0, listed.output
+    heading, line = listed.stdout.splitlines()
+    assert len(heading) == len(line)
 
 
 def test_budgets_end() -> None:

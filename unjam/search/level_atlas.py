@@ -325,10 +325,11 @@ class StoredLevel:
 def stored_levels() -> list[StoredLevel]:
     found = []
     for path in sorted(folder().glob(f"*{SUFFIX}")):
-        with path.open("rb") as file:
-            file.seek(HEADER + 8)
-            states = file.read(8)
-        found.append(StoredLevel(path, int.from_bytes(states, "little")))
+        if path.is_file():  # a folder, or a link to what has gone, is none
+            with path.open("rb") as file:
+                file.seek(HEADER + 8)
+                states = file.read(8)
+            found.append(StoredLevel(path, int.from_bytes(states, "little")))
     return found
 
 
