@@ -33,6 +33,7 @@ from unjam.errors import TableError
 from unjam.search import split
 from unjam.search.solution import Budget
 from unjam.store import batches, chunks, slices
+from unjam.store.answers import pack_moves
 from unjam.work import drain, work
 
 pytestmark = pytest.mark.usefixtures("short_slices")
@@ -117,7 +118,7 @@ def test_a_known_solution_is_the_answer_once_the_bound_has_come_to_its_length(
     batch = submit(engine, MEDIUM)
     work(engine, None, worker="here")
     with engine.begin() as connection:
-        values = {"length": expected.length, "moves": slices.pack_moves(expected.moves)}
+        values = {"length": expected.length, "moves": pack_moves(expected.moves)}
         connection.execute(text("UPDATE checkpoint SET upper = :length, moves = :moves"), values)
     while work(engine, None, worker="here"):
         pass

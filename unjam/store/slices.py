@@ -15,12 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, Select, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, Engine, Row, delete, exists, insert, select, update
 
-from unjam.puzzles.grid import Move
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.split import STEP, Division, Progress, Unit, expected_seconds, worked
-from unjam.store.answers import pack_moves
+from unjam.store.checkpoints import IS_LEFT, close_chunks, columns_of, forget, left_behind, progress_of
 from unjam.store.chunks import Answer, Lease, Task, close, is_cancelled, is_held, store, wait_again
 from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
 from unjam.store.schema import slice as slice_
@@ -76,7 +75,9 @@ def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[i
             return []
         made = (
             insert(checkpoint)
-            .values(batch_id=held.batch_id, puzzle_id=task.puzzle_id, metric=task.metric, **_columns(division.progress))
+            .values(
+                batch_id=held.batch_id, puzzle_id=task.puzzle_id, metric=task.metric, **columns_of(division.progress)
+            )
             .returning(checkpoint.c.id)
         )
         chunks = _add_slices(connection, held.batch_id, connection.execute(made).scalar_one(), division)
@@ -93,14 +94,14 @@ def adopt(engine: Engine, held: Lease, task: Task, local: Solution) -> list[int]
         if not _holds(connection, held, task):
             return []
         left = connection.execute(
-            _left(task.puzzle_id, task.metric, local.heuristic)
+            left_behind(task.puzzle_id, task.metric, local.heuristic)
             .where(checkpoint.c.bound >= local.lower)
             .limit(1)
             .with_for_update(of=checkpoint)
         ).one_or_none()
         if left is None:
             return None
-        progress = _progress(left)
+        progress = progress_of(left)
         progress = replace(
             progress,
             seconds=progress.seconds + local.seconds,
@@ -108,9 +109,9 @@ def adopt(engine: Engine, held: Lease, task: Task, local: Solution) -> list[int]
             earlier_seconds=progress.seconds,
             earlier_generated=progress.generated,
         )
-        moved = {"batch_id": held.batch_id, **_columns(progress)}
+        moved = {"batch_id": held.batch_id, **columns_of(progress)}
         connection.execute(update(checkpoint).where(checkpoint.c.id == left.id).values(**moved))
-        _close_chunks(connection, left.id, "cancelled")
+        close_chunks(connection, left.id, "cancelled")
         rows = connection.execute(delete(slice_).where(slice_.c.checkpoint_id == left.id).returning(slice_)).mappings()
         found = [dict(row) for row in rows]
         chunks = _add_chunks(connection, held.batch_id, left.id, len(found))
@@ -134,14 +135,14 @@ def load(engine: Engine, held: Lease) -> Slice | None:
     if row is None:
         return None
     task = Task(row.puzzle_id, row.metric, row.family, row.canonical)
-    return Slice(task, _progress(row), _units(row)[row.done :], row.resume)
+    return Slice(task, progress_of(row), _units(row)[row.done :], row.resume)
 
 
 def under_way(engine: Engine, batch_id: int) -> list[Progress]:
     """How far the shared searches of a batch are that go on."""
-    wanted = select(checkpoint).join(batch).where(batch.c.id == batch_id, ~_IS_LEFT)
+    wanted = select(checkpoint).join(batch).where(batch.c.id == batch_id, ~IS_LEFT)
     with engine.connect() as connection:
-        return [_progress(row) for row in connection.execute(wanted.order_by(checkpoint.c.id))]
+        return [progress_of(row) for row in connection.execute(wanted.order_by(checkpoint.c.id))]
 
 
 def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, split: bool = True) -> GivenBack | None:
@@ -159,7 +160,7 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
         mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
         if row is None or mine is None:
             return None
-        progress = worked(_progress(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
+        progress = worked(progress_of(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
         if work.answer is not None:
             return _end(connection, held, row, progress, work.answer)
         if _answered(connection, row):
@@ -176,7 +177,7 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
             progress = division.progress
             connection.execute(delete(slice_).where(slice_.c.checkpoint_id == row.id))
             waiting = _add_slices(connection, held.batch_id, row.id, division)
-        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**_columns(progress)))
+        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**columns_of(progress)))
         if over := _over(held, progress):
             answer = progress.solution(row.metric, Outcome.BOUNDED, ended(over))
             return _end(connection, held, row, progress, answer, keep=True)
@@ -237,9 +238,9 @@ def _end(
     store(connection, held, [Answer(row.puzzle_id, solution)])
     given = _close(connection, row, keep=keep)
     if keep or answer.outcome is Outcome.OPTIMAL:
-        following = _left(row.puzzle_id, row.metric, row.heuristic).offset(int(keep))
+        following = left_behind(row.puzzle_id, row.metric, row.heuristic).offset(int(keep))
         for other in connection.execute(following.with_for_update(of=checkpoint, skip_locked=True)):
-            _forget(connection, other.id)
+            forget(connection, other.id)
     return given
 
 
@@ -255,49 +256,10 @@ def _close(connection: Connection, row: Row[Any], *, keep: bool = False) -> Give
             pending.c.batch_id == row.batch_id, pending.c.puzzle_id == row.puzzle_id, pending.c.metric == row.metric
         )
     )
-    _close_chunks(connection, row.id, "done")
+    close_chunks(connection, row.id, "done")
     if not keep:
-        _forget(connection, row.id)
+        forget(connection, row.id)
     return GivenBack([], answered=True)
-
-
-def _forget(connection: Connection, checkpoint_id: int) -> None:
-    _close_chunks(connection, checkpoint_id, "cancelled")  # a worker may still hold one of a cancelled batch
-    connection.execute(delete(checkpoint).where(checkpoint.c.id == checkpoint_id))
-
-
-# Of a checkpoint and its batch: no batch waits for the search.
-_IS_LEFT = or_(
-    batch.c.cancelled.is_not(None),
-    ~exists().where(
-        pending.c.batch_id == checkpoint.c.batch_id,
-        pending.c.puzzle_id == checkpoint.c.puzzle_id,
-        pending.c.metric == checkpoint.c.metric,
-    ),
-)
-
-
-def _left(puzzle_id: int, metric: str, heuristic: str | None) -> Select[Any]:
-    """The searches that earlier batches left, the farthest first."""
-    return (
-        select(checkpoint)
-        .join(batch)
-        .where(
-            _IS_LEFT,
-            checkpoint.c.puzzle_id == puzzle_id,
-            checkpoint.c.metric == metric,
-            checkpoint.c.heuristic == heuristic,
-        )
-        .order_by(checkpoint.c.bound.desc(), checkpoint.c.bound_generated.desc(), checkpoint.c.id)
-    )
-
-
-def _close_chunks(connection: Connection, checkpoint_id: int, state: str) -> None:
-    connection.execute(
-        update(chunk)
-        .where(chunk.c.checkpoint_id == checkpoint_id, chunk.c.state.in_(("waiting", "leased")))
-        .values(state=state, finished=func.now(), lease_token=None, lease_expires=None)
-    )
 
 
 def _holds(connection: Connection, held: Lease, task: Task) -> bool:
@@ -367,39 +329,3 @@ def _searched(connection: Connection, checkpoint_id: int) -> tuple[list[Unit], l
 
 def _units(row: Row[Any]) -> list[Unit]:
     return [Unit(*unit) for unit in row.units]
-
-
-def _progress(row: Row[Any]) -> Progress:
-    return Progress(
-        heuristic=row.heuristic,
-        table=row.pattern_table,
-        bound=row.bound,
-        profile=tuple(row.profile),
-        interior={int(f): (expanded, generated) for f, (expanded, generated) in row.interior.items()},
-        expanded=row.expanded,
-        bound_generated=row.bound_generated,
-        seconds=row.seconds,
-        cpu_seconds=row.cpu_seconds,
-        upper=row.upper,
-        moves=() if row.moves is None else tuple(map(Move, row.moves[::2], row.moves[1::2])),
-        earlier_seconds=row.earlier_seconds,
-        earlier_generated=row.earlier_generated,
-    )
-
-
-def _columns(progress: Progress) -> dict[str, object]:
-    return {
-        "heuristic": progress.heuristic,
-        "pattern_table": progress.table,
-        "bound": progress.bound,
-        "profile": list(progress.profile),
-        "interior": {str(f): counts for f, counts in progress.interior.items()},
-        "expanded": progress.expanded,
-        "bound_generated": progress.bound_generated,
-        "seconds": progress.seconds,
-        "cpu_seconds": progress.cpu_seconds,
-        "upper": progress.upper,
-        "moves": None if progress.upper is None else pack_moves(progress.moves),
-        "earlier_seconds": progress.earlier_seconds,
-        "earlier_generated": progress.earlier_generated,
-    }
