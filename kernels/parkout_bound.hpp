@@ -37,7 +37,7 @@ class BlockingBound {
   }
 
  private:
-  static constexpr int kTries = 2000;
+  static constexpr int kTries = 2000;  // sets; what is proven by then is the bound, which may not be consistent
 
   // A car in the lane before another one, and the cars that stand where it would pass on its way out of the lane,
   // towards lower and higher places; closed: there is not enough room in its own lane.
@@ -75,8 +75,7 @@ class BlockingBound {
       const int towards = own.forwards ? 1 : -1, front = own.forwards ? own.length - 1 : 0;
       for (int place = places[car]; place != own.last; place += towards) {
         const int cell = own.cell(place + towards, front), other = owner_[cell];
-        if (other >= 0 && (blockers_.empty() || begin_[car] == static_cast<int>(blockers_.size()) ||
-                           blockers_.back().car != other)) {
+        if (other >= 0 && (begin_[car] == static_cast<int>(blockers_.size()) || blockers_.back().car != other)) {
           blockers_.push_back(blocker(other, cell, places[other], own.lane));
         }
       }
@@ -90,10 +89,12 @@ class BlockingBound {
     if (own.lane == lane) return blocker;
     const int part = (cell - own.track.cell[place]) / own.step;
     const int low = place - (own.length - part), high = place + part + 1;  // the nearest places that leave the cell free
-    if ((blocker.low_closed = low < 0) == false) {
+    blocker.low_closed = low < 0;
+    blocker.high_closed = high >= own.track.size();
+    if (!blocker.low_closed) {
       for (int at = low; at < place; ++at) add_owner(own.cell(at, 0), blocker.low);
     }
-    if ((blocker.high_closed = high >= own.track.size()) == false) {
+    if (!blocker.high_closed) {
       for (int at = place + 1; at <= high; ++at) add_owner(own.cell(at, own.length - 1), blocker.high);
     }
     return blocker;
@@ -187,7 +188,7 @@ class BlockingBound {
     int shortest = kMaxCells;
     each_car(left, [&](int start) {
       CarSet reached = 0, layer = waits_[start];
-      std::array<CarSet, kMaxCells / 2> layers;
+      std::array<CarSet, kMaxCells / 2 + 1> layers;  // the first car may come again after all others
       layers[0] = one_car(start);
       for (int length = 1; length < shortest && layer; ++length) {
         layers[length] = layer;
