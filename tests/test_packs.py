@@ -305,7 +305,7 @@ class TestFiles:
 
         tracemalloc.start()
         try:
-            entries = read_pack(_Lines(lines()), format=format, defaults=Defaults("rush"))  # type: ignore[arg-type]
+            entries = read_pack(_Lines(lines()), format=format, defaults=Defaults("rush"))  # type: ignore[arg-type]  # _Lines is as much of a file as is read
             said = [entry.error for entry in entries]
             peak = tracemalloc.get_traced_memory()[1]
         finally:
