@@ -17,7 +17,7 @@ from math import inf
 
 import unjam
 from unjam import _kernels
-from unjam.search.solve import NO_LIMIT
+from unjam.search.solution import NO_LIMIT
 
 KIND = (4, 5, 2, 29_334_498, 25_422)  # width, height, empty cells at least; boards and components
 BOARD = ("AABCDE", "AABCDE", "FGHII.", "FGHJJ.", "KKLL..", "......")

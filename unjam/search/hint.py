@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
@@ -13,6 +12,7 @@ from unjam.errors import TableError
 from unjam.puzzles.grid import OUT, Move
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.tiles import Cells, Tiles
+from unjam.search import table_files
 from unjam.search.atlas import MAX_CELLS, TilesAtlas, find_atlas
 from unjam.search.level_atlas import LevelAtlas, find_level_atlas
 from unjam.search.solution import Budget, Outcome, Solution
@@ -128,7 +128,7 @@ def _from_atlas(puzzle: Puzzle, metric: Metric) -> Hint | None:
     else:
         return None
     if isinstance(atlas, TableError):
-        warnings.warn(str(atlas), RuntimeWarning, stacklevel=2)
+        table_files.warn(atlas)
     if not isinstance(atlas, TilesAtlas | LevelAtlas):
         return None
     if isinstance(atlas, LevelAtlas):

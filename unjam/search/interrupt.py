@@ -41,9 +41,8 @@ def interruptibly(work: Callable[[Control], T], watch: Callable[[Control], objec
             watch(control)
     except BaseException:
         control.cancel()
-        ended.acquire(
-            timeout=-1 if began.is_set() else 1
-        )  # interrupted above, it may never have been given to a thread
+        # Interrupted above, the work may never have been given to a thread.
+        ended.acquire(timeout=-1 if began.is_set() else 1)
         raise
     if errors:
         raise errors[0]

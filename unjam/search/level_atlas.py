@@ -30,6 +30,7 @@ from unjam.search import table_files
 from unjam.search.encode import explore_kernel, level_graph, run_kernel
 from unjam.search.interrupt import interruptibly
 from unjam.search.solution import NO_LIMIT, Budget
+from unjam.search.solve import limits_of
 from unjam.search.table_files import HEADER, Stopped, folder
 
 FORMAT = 1
@@ -234,14 +235,9 @@ def explore(
     tiles. A budget that ends is an answer.
     """
     metric = puzzle.check_metric(metric)
-    limits = _kernels.Limits(
-        inf if budget.seconds is None else budget.seconds,
-        NO_LIMIT if budget.nodes is None else budget.nodes,
-        NO_LIMIT if budget.bytes is None else budget.bytes,
-    )
     began = time.perf_counter()
     canonical = from_canonical(puzzle.family, puzzle.canonical)
-    run = partial(explore_kernel, canonical, metric, limits)
+    run = partial(explore_kernel, canonical, metric, limits_of(budget))
     found = interruptibly(run) if control is None else run(control)
     assert isinstance(puzzle, Blocks)
     assert isinstance(canonical, Blocks)

@@ -18,8 +18,8 @@ def search(
     """The shortest solution, or the proof that there is none; bounded if more than ``max_states`` positions are met.
 
     ``prune``: where a car can leave and may as well (``Parkout.may_leave_now``), the first that may leaves and nothing
-    else is tried. ``profile`` counts the positions of each layer, up to
-    the one where the goal turns up, which then is not complete.
+    else is tried. ``profile`` counts the positions of each layer, up to the one where the goal turns up, which then is
+    not complete.
     """
     metric = puzzle.check_metric(metric)
     began = perf_counter()
