@@ -66,7 +66,10 @@ class Kind {
     parents_ = Pages::zeroed(nodes_ * sizeof(std::uint32_t), meter_);
     if (nodes_ && !parents_.data()) return "bytes";
     parent_ = static_cast<std::uint32_t*>(parents_.data());
-    for (std::uint32_t node = 0; node < nodes_; ++node) parent_[node] = node;
+    for (std::uint32_t node = 0; node < nodes_; ++node) {
+      parent_[node] = node;
+      if ((stop = poll_at(node))) return stop;
+    }
     for (std::uint64_t at = 0; at < skeletons_.size(); ++at) {
       if ((stop = poll())) return stop;
       join(skeletons_[at]);
@@ -104,6 +107,9 @@ class Kind {
     ++meter_.expanded;
     return meter_.due() ? meter_.poll(0) : nullptr;
   }
+
+  // In a pass over all nodes, which takes nanoseconds for each.
+  const char* poll_at(std::uint32_t node) const { return node % (1 << 20) == 0 ? meter_.poll(0) : nullptr; }
 
   // All skeletons with these pieces on the cells before `cell`.
   const char* place(int cell, Mask covered, const Pieces& pieces) {
@@ -216,6 +222,7 @@ class Kind {
     std::uint32_t components = 0;
     for (std::uint32_t node = 0; node < nodes_; ++node) {
       parent_[node] = parent_[node] == node ? components++ : parent_[parent_[node]];
+      if (const char* stop = poll_at(node)) return stop;
     }
     const Pages pages = Pages::zeroed(components * sizeof(std::uint64_t), meter_);
     if (components && !pages.data()) return "bytes";

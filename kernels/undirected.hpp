@@ -53,6 +53,7 @@ class Undirected {
 
  private:
   static constexpr std::size_t kBatch = 1024;
+  static constexpr std::uint64_t kPollEvery = 1 << 18;  // keys that are passed, not searched: some milliseconds
 
   struct Child {
     Key key;
@@ -99,7 +100,12 @@ class Undirected {
   }
 
   const char* flush() {
-    if (recent_.size() + waiting_ > recent_.room() && 2 * live() <= recent_.room()) forget();
+    if (recent_.size() + waiting_ > recent_.room() && 2 * live() <= recent_.room()) {
+      if (const char* stop = forget()) {
+        meter_.expanded -= expanded_;
+        return stop;
+      }
+    }
     const std::size_t count = std::min<std::uint64_t>(waiting_, meter_.nodes_left());
     for (std::size_t at = 0; at < std::min(count, kPrefetch); ++at) recent_.prefetch(batch_[at].hash);
     for (std::size_t at = 0; at < count; ++at) {
@@ -121,7 +127,7 @@ class Undirected {
   const char* add(const Child& child) {
     Insert insert;
     while ((insert = recent_.insert(child.key, child.hash).second) == Insert::full) {
-      if (!make_room()) return "bytes";
+      if (const char* stop = make_room()) return stop;
     }
     if (insert == Insert::present) return nullptr;
     while (!keys_.push_back(child.key) || !movers_.push_back(child.mover)) {
@@ -136,17 +142,15 @@ class Undirected {
   std::uint64_t live_from() const { return layers_[std::max(depth_, 2u) - 2]; }
   std::uint64_t live() const { return keys_.size() - live_from(); }
 
-  // False: nothing can be spared.
-  bool make_room() {
+  // Returns why it stopped, "bytes" if nothing can be spared, or nullptr.
+  const char* make_room() {
     const std::uint64_t needed = live();
-    if (recent_.size() <= needed + needed / 4 && keys_.drop_chunk(live_from())) return true;
-    if (recent_.size() == needed) return false;
-    forget();
-    return true;
+    if (recent_.size() <= needed + needed / 4 && keys_.drop_chunk(live_from())) return nullptr;
+    return recent_.size() == needed ? "bytes" : forget();
   }
 
-  // Leaves the last layers in the set.
-  void forget() {
+  // Leaves the last layers in the set. Returns why it stopped early, or nullptr.
+  const char* forget() {
     recent_.clear();
     const std::uint64_t end = keys_.size();
     std::array<std::uint64_t, kPrefetch> hashes;
@@ -155,7 +159,10 @@ class Undirected {
         recent_.prefetch(hashes[ahead % kPrefetch] = hash_of(keys_[ahead]));
       }
       recent_.insert(keys_[at], hashes[at % kPrefetch]);
+      if (at % kPollEvery != 0) continue;
+      if (const char* stop = meter_.poll(depth_)) return stop;
     }
+    return nullptr;
   }
 
   // All states from the start to the goal; or why it stopped.
@@ -190,7 +197,10 @@ class Undirected {
         return std::find(neighbours.begin(), neighbours.end(), key) != neighbours.end();
       };
       std::uint64_t at = layers_[depth_ - 1];
-      while (!is_neighbour(keys_[at])) ++at;
+      for (; !is_neighbour(keys_[at]); ++at) {
+        if (at % kPollEvery != 0) continue;
+        if (const char* stop = meter_.poll(depth_)) return stop;
+      }
       keys.push_back(keys_[at]);
     }
     return nullptr;
