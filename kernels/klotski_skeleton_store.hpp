@@ -53,9 +53,9 @@ class SkeletonStore {
     return slot->value;
   }
 
-  void prefetch_key(std::uint64_t hash) const { index_.prefetch(hash); }
+  [[gnu::always_inline]] void prefetch_key(std::uint64_t hash) const { index_.prefetch(hash); }
 
-  void prefetch(std::uint32_t at) {
+  [[gnu::always_inline]] void prefetch(std::uint32_t at) {
     const char* bytes = reinterpret_cast<const char*>(&skeletons_[at]);
     const std::size_t size = std::min<std::size_t>(sizeof(Skeleton<Words>), 256);
     for (std::size_t line = 0; line < size; line += 64) __builtin_prefetch(bytes + line);

@@ -29,12 +29,12 @@ class NodeTable {
   std::uint64_t size() const { return nodes_.size(); }
   Node& operator[](std::uint32_t number) { return nodes_[number]; }
 
-  void prefetch(std::uint64_t hash) const {
+  [[gnu::always_inline]] void prefetch(std::uint64_t hash) const {
     const Shard& shard = shards_[hash >> kShift];
     if (shard.capacity) __builtin_prefetch(shard.entries + shard.home(tag_of(hash)));
   }
   // Some time after the above: the node that is likely to be asked for.
-  void prefetch_node(std::uint64_t hash) {
+  [[gnu::always_inline]] void prefetch_node(std::uint64_t hash) {
     const Shard& shard = shards_[hash >> kShift];
     if (!shard.capacity) return;
     const Entry& entry = shard.entries[shard.home(tag_of(hash))];

@@ -45,7 +45,7 @@ class ExactOrderTable {
   }
 
   std::uint32_t rank(std::uint32_t sequence) const { return first_[sequence & 0xFFFF] + second_[sequence >> 16]; }
-  void prefetch(std::uint32_t rank) const { __builtin_prefetch(entries_ + rank); }
+  [[gnu::always_inline]] void prefetch(std::uint32_t rank) const { __builtin_prefetch(entries_ + rank); }
   std::uint32_t code(std::uint32_t rank, int line) const { return entries_[rank] >> (2 * line) & 3; }
 
   // By how much a slide from one code to another falls short of a slide towards the goal: 0, 1 or 2.
