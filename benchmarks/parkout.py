@@ -2,19 +2,20 @@
 
     python -m benchmarks.parkout [--lots 100] [--seconds 60] [--plain-seconds 10] [--algorithm astar]
 
-Lots are built backwards: cars drive in over their exits one after the other, those inside back and shunt in between,
-until most of them are stuck as long as none moves; so each has a solution. Of three such lots the one that needs most
-moves is taken, as far as a short search tells. A quarter has pillars and a fixed car, a
-quarter gates that open late, a quarter gates that open late or close early. Plain pruning is breadth-first search in
-which a car that may as well leave leaves, each time as a move of its own. The ratio is of the nodes generated on the
-lots that plain pruning finishes. All solutions are replayed by the Python rules. Exit code 1 if two counts differ.
+Lots are built backwards: cars shunt and drive in over their exits one after the other. Then cars shunt, or are put
+elsewhere, as long as a short search finds a solution and the lot gets no easier. A quarter of the lots has pillars and
+a fixed car, a quarter gates that open late, a quarter gates that open late or close early.
+
+Plain pruning is breadth-first search in which a car that may as well leave leaves, each time as a move of its own. The
+ratio is of the nodes generated on the lots that plain pruning finishes. All solutions are replayed by the Python rules.
+Exit code 1 if two counts differ.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from operator import itemgetter
+from dataclasses import dataclass, replace
 from random import Random
 from statistics import mean, median
 from string import ascii_lowercase
@@ -25,8 +26,8 @@ from unjam.puzzles.exits import SIDES
 from unjam.puzzles.parkout import Parkout
 
 SIDES_OF = {8: (6, 6), 14: (7, 8), 20: (8, 9), 26: (9, 10)}  # cars: least and greatest side of the lot
-STUCK = 0.6  # of the cars, as long as none has moved
-CANDIDATES = 3  # of which the lot that seems to need most moves is taken
+CHANGES = 400  # tried after the last car has driven in
+MOST_NODES = 3_000  # of the search that has to find a solution
 KINDS = ("open", "obstacles", "opening", "closing")
 LETTERS = ascii_lowercase + "\N{LATIN SMALL LETTER A WITH DIAERESIS}"
 
@@ -78,14 +79,14 @@ def row(cars: int, options: argparse.Namespace) -> int:
     return wrong
 
 
+@dataclass
 class Parked:
     """A car: the cells of its lane from its exit on, how many of them are before its nose, and how many it covers."""
 
-    def __init__(self, side: str, lane: list[int], before: int, length: int) -> None:
-        self.side, self.lane, self.before, self.length = side, lane, before, length
-        places = range(len(lane) - length + 1)
-        self.ways = [_bits(lane[:at]) for at in places]
-        self.covers = [_bits(lane[at : at + length]) for at in places]
+    side: str
+    lane: list[int]
+    before: int
+    length: int
 
     @property
     def cells(self) -> list[int]:
@@ -96,52 +97,58 @@ def lot(cars: int, number: int) -> dict[str, Any]:
     """The fields of a lot, the same each time."""
     rng = Random(f"{cars} cars, lot {number}")
     kind = KINDS[number % len(KINDS)]
-    found = []
-    while len(found) < CANDIDATES:
+    parked: list[Parked] = []
+    while len(parked) < cars:
         width, height = rng.randint(*SIDES_OF[cars]), rng.randint(*SIDES_OF[cars])
         pillars = rng.sample(range(width * height), rng.randint(1, 3)) if kind == "obstacles" else []
         fixed = _driven_in(rng, width, height, _bits(pillars)) if kind == "obstacles" else None
-        parked = _parked(rng, width, height, cars, _bits(pillars + (fixed.cells if fixed else [])))
-        if not parked:
-            continue
-        grid = ["."] * (width * height)
-        for cell in pillars:
-            grid[cell] = "#"
-        for letter, car in zip(LETTERS, parked + ([fixed] if fixed else []), strict=False):
-            for cell in car.cells:
-                grid[cell] = letter
-            grid[car.cells[0]] = letter.upper()
-        fields: dict[str, Any] = {"board": ["".join(grid[at : at + width]) for at in range(0, len(grid), width)]}
-        if fixed:
-            fields["fixed"] = LETTERS[cars]
-        if kind in ("opening", "closing"):
-            fields["gates"] = _gates(rng, parked, width, kind == "closing")
-        found.append((unjam.solve(Parkout.parse(**fields), budget=unjam.Budget(nodes=2000)).lower or 0, fields))
-    return max(found, key=itemgetter(0))[1]
+        kept = _bits(pillars + (fixed.cells if fixed else []))
+        parked = []
+        for _ in range(6 * cars):
+            if len(parked) < cars and (car := _driven_in(rng, width, height, kept | _covered(parked))):
+                parked.append(car)
+            _shunt(rng, parked, kept)
+    extra: dict[str, Any] = {"fixed": LETTERS[cars]} if fixed else {}
+    if kind in ("opening", "closing"):
+        extra["gates"] = _gates(rng, parked, width, kind == "closing")
+
+    hardest, fields = (0, 0), {}
+    for _ in range(CHANGES):
+        changed = [replace(car) for car in parked]
+        if rng.random() < 0.5:
+            at = rng.randrange(cars)
+            others = changed[:at] + changed[at + 1 :]
+            changed[at] = _driven_in(rng, width, height, kept | _covered(others), anywhere=True) or changed[at]
+        else:
+            _shunt(rng, changed, kept)
+        board = _drawn(width, height, changed + ([fixed] if fixed else []), pillars)
+        answer = unjam.solve(Parkout.parse(board, **extra), budget=unjam.Budget(nodes=MOST_NODES))
+        if answer.length is not None and (hard := (answer.length, _blocked(changed, kept))) >= hardest:
+            hardest, parked, fields = hard, changed, {"board": board, **extra}
+    return fields
+
+
+def _drawn(width: int, height: int, cars: list[Parked], pillars: list[int]) -> list[str]:
+    grid = ["."] * (width * height)
+    for cell in pillars:
+        grid[cell] = "#"
+    for letter, car in zip(LETTERS, cars, strict=False):
+        for cell in car.cells:
+            grid[cell] = letter
+        grid[car.cells[0]] = letter.upper()
+    return ["".join(grid[at : at + width]) for at in range(0, len(grid), width)]
 
 
 def _bits(cells: list[int]) -> int:
     return sum(1 << cell for cell in cells)
 
 
-def _parked(rng: Random, width: int, height: int, cars: int, kept: int) -> list[Parked]:
-    """Cars in the order in which they drove in; none if there was no room or they can leave too easily."""
-    parked: list[Parked] = []
-    for _ in range(6 * cars):
-        if len(parked) < cars and (car := _driven_in(rng, width, height, kept | _covered(parked))):
-            parked.append(car)
-        for _ in range(3):
-            _shunt(rng, parked, kept)
-        if len(parked) == cars and _stuck(parked, kept) >= STUCK * cars:
-            return parked
-    return []
-
-
 def _covered(parked: list[Parked]) -> int:
-    return sum(car.covers[car.before] for car in parked)
+    return sum(_bits(car.cells) for car in parked)
 
 
-def _driven_in(rng: Random, width: int, height: int, taken: int) -> Parked | None:
+def _driven_in(rng: Random, width: int, height: int, taken: int, anywhere: bool = False) -> Parked | None:
+    """A car that came in over its exit, or ``anywhere``; none if it finds no room."""
     side = rng.choice(SIDES)
     upright = side in ("top", "bottom")
     line = rng.randrange(width if upright else height)
@@ -149,38 +156,30 @@ def _driven_in(rng: Random, width: int, height: int, taken: int) -> Parked | Non
     if side in ("right", "bottom"):
         lane.reverse()
     length = rng.choice((2, 2, 2, 3))
-    free = next((at for at, cell in enumerate(lane) if taken >> cell & 1), len(lane))
-    return Parked(side, lane, max(rng.choices(range(free - length + 1), k=2)), length) if free >= length else None
+    places = [before for before in range(len(lane) - length + 1) if not taken & _bits(lane[before : before + length])]
+    if not anywhere:
+        places = [before for before in places if not taken & _bits(lane[:before])]
+    return Parked(side, lane, rng.choice(places), length) if places else None
 
 
 def _shunt(rng: Random, parked: list[Parked], kept: int) -> None:
-    """Of some shunts make the one that leaves most cars stuck; now and then just any."""
-    found = []
-    for car in rng.choices(parked, k=rng.choice((1, 8, 8, 8)) if parked else 0):
-        was, taken = car.before, kept | _covered(parked) ^ car.covers[car.before]
-        low = high = was
-        while low > 0 and not taken & car.covers[low - 1]:
-            low -= 1
-        while high + 1 < len(car.covers) and not taken & car.covers[high + 1]:
-            high += 1
-        car.before = rng.randint(low, high)
-        found.append((_stuck(parked, kept), rng.random(), car, car.before))
-        car.before = was
-    if found:
-        _, _, car, car.before = max(found, key=itemgetter(0, 1))
+    """Slide some car to some place."""
+    if not parked:
+        return
+    car = rng.choice(parked)
+    taken = kept | _covered(parked) & ~_bits(car.cells)
+    low = high = car.before
+    while low > 0 and not taken >> car.lane[low - 1] & 1:
+        low -= 1
+    while high + car.length < len(car.lane) and not taken >> car.lane[high + car.length] & 1:
+        high += 1
+    car.before = rng.randint(low, high)
 
 
-def _stuck(parked: list[Parked], kept: int) -> int:
-    """How many cars are left when one after the other leaves that can."""
-    taken, left = kept | _covered(parked), [(car.ways[car.before], car.covers[car.before]) for car in parked]
-    before = 0
-    while len(left) != before:
-        before = len(left)
-        for way, cover in left:
-            if not way & taken:
-                taken &= ~cover
-        left = [(way, cover) for way, cover in left if cover & taken]
-    return len(left)
+def _blocked(parked: list[Parked], kept: int) -> int:
+    """How many cells are taken that cars have to cross, counted for each car."""
+    taken = kept | _covered(parked)
+    return sum((_bits(car.lane[: car.before]) & taken).bit_count() for car in parked)
 
 
 def _gates(rng: Random, parked: list[Parked], width: int, closing: bool) -> list[dict[str, Any]]:

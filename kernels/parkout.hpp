@@ -16,7 +16,8 @@ namespace unjam {
 
 // A car may as well leave now if it can and no car that is still there has an exit that closes sooner than its own
 // (docs/solvers.md has the proof). With Leaving::together the positions are only those where no car may.
-template <int Words>
+// Weight: what a stirred car counts in the heuristic; with more than 1 that is no bound, and solutions are found sooner.
+template <int Words, int Weight = 1>
 class Parkout {
  public:
   using Key = typename Fields<Words>::Key;
@@ -55,8 +56,9 @@ class Parkout {
 
   // A move takes out one car at most, and some cars have to make another one first.
   int heuristic(const Key& key) {
-    const auto [leaving, stirred] = moves_left(key);
-    return stirred == kNoWay ? kNoWay : leaving + stirred;
+    const Position position = read(key);
+    const int stirred = bound_.stirred(position.places.data(), position.present);
+    return stirred == kNoWay ? kNoWay : std::popcount(position.present) + Weight * stirred;
   }
 
   // The mover: which car moved, and above that how many left in the same move.
@@ -145,15 +147,6 @@ class Parkout {
       moves.insert(moves.end(), best.begin(), best.end());
     }
     return moves;
-  }
-
- protected:
-  struct MovesLeft {
-    int leaving, stirred;  // stirred: kNoWay if they cannot all leave
-  };
-  MovesLeft moves_left(const Key& key) {
-    const Position position = read(key);
-    return {std::popcount(position.present), bound_.stirred(position.places.data(), position.present)};
   }
 
  private:

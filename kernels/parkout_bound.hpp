@@ -23,17 +23,23 @@ class BlockingBound {
 
   // For the place of each car, of which `present` are still there. kNoWay: they cannot all leave.
   int stirred(const std::uint8_t* places, CarSet present) {
+    int least = stirred_at_least(places, present);
+    if (least == 0 || least == kNoWay) return least;
+    const CarSet stuck = settle(0, present);
+    tries_ = kTries;
+    const int enough = last_that_suffices(stuck);
+    while (least < enough && !suffices(0, 0, stuck, least) && tries_ > 0) ++least;
+    return least;
+  }
+
+  // Not always as much, but quicker.
+  int stirred_at_least(const std::uint8_t* places, CarSet present) {
     present_ = present;
     out_ = static_cast<int>(lot_.cars.size()) - std::popcount(present);
     if (closed_too_soon()) return kNoWay;
     find_blockers(places);
     if (settle(present, present)) return kNoWay;
-    const CarSet stuck = settle(0, present);
-    if (!stuck) return 0;
-    int least = at_least(stuck);
-    tries_ = kTries;
-    while (!suffices(0, 0, stuck, least) && tries_ > 0) ++least;
-    return least;
+    return at_least(0, settle(0, present), kMaxCells);
   }
 
  private:
@@ -80,6 +86,8 @@ class BlockingBound {
         }
       }
       end_[car] = static_cast<int>(blockers_.size());
+      before_[car] = 0;
+      for (int at = begin_[car]; at < end_[car]; ++at) before_[car] |= one_car(blockers_[at].car);
     });
   }
 
@@ -121,12 +129,12 @@ class BlockingBound {
   }
 
   bool leaves(int car, CarSet stirred, CarSet left) const {
-    if (!is_open(car, left)) return false;
     const CarSet standing = left & ~stirred;
+    if ((before_[car] & standing) || !is_open(car, left)) return false;
+    if (!(before_[car] & left)) return true;
     for (int at = begin_[car]; at < end_[car]; ++at) {
       const Blocker& blocker = blockers_[at];
       if (!(left & one_car(blocker.car))) continue;
-      if (standing & one_car(blocker.car)) return false;
       if ((blocker.low_closed || (blocker.low & standing)) && (blocker.high_closed || (blocker.high & standing))) {
         return false;
       }
@@ -137,9 +145,14 @@ class BlockingBound {
   // Whether at most `more` cars more have to be stirred; none of `spared` is to be.
   bool suffices(CarSet stirred, CarSet spared, CarSet left, int more) {
     left = settle(stirred, left);
-    if (!left) return true;
+    if (!left) {
+      last_ = stirred;
+      return true;
+    }
     if (more == 0 || --tries_ < 0) return false;
-    for (CarSet choice = one_of(stirred, left) & ~spared; choice; choice &= choice - 1) {
+    CarSet choice = one_of(stirred, left) & ~spared;
+    if (at_least(stirred | choice, settle(stirred | choice, left), more) == more) return false;
+    for (; choice; choice &= choice - 1) {
       const CarSet car = choice & -choice;
       if (suffices(stirred | car, spared, left, more - 1)) return true;
       spared |= car;
@@ -147,12 +160,23 @@ class BlockingBound {
     return false;
   }
 
-  // Sets of cars of which one each has to be stirred, none in common.
-  int at_least(CarSet left) {
+  // The size of the last set that sufficed, without the cars that it does not need now; or more than there are cars.
+  // Positions that follow each other are mostly neighbours.
+  int last_that_suffices(CarSet left) {
+    CarSet stirred = last_ & present_;
+    if (settle(stirred, left)) return kMaxCells;
+    each_car(stirred, [&](int car) {
+      if (!settle(stirred & ~one_car(car), left)) stirred &= ~one_car(car);
+    });
+    return std::popcount(stirred);
+  }
+
+  // How many sets of cars are found, none in common, of each of which one more has to be stirred. Ends after `most`.
+  int at_least(CarSet stirred, CarSet left, int most) {
     int sets = 0;
-    for (CarSet stirred = 0; left; left = settle(stirred, left)) {
+    for (; left && sets < most; ++sets) {
       stirred |= one_of(stirred, left);
-      ++sets;
+      left = settle(stirred, left);
     }
     return sets;
   }
@@ -183,35 +207,38 @@ class BlockingBound {
   }
 
   // Of the cars on the cycle those whose being stirred would break it.
-  CarSet shortest_cycle(CarSet left) {
+  CarSet shortest_cycle(CarSet left) const {
     CarSet found = 0;
     int shortest = kMaxCells;
-    each_car(left, [&](int start) {
-      CarSet reached = 0, layer = waits_[start];
-      std::array<CarSet, kMaxCells / 2 + 1> layers;  // the first car may come again after all others
+    std::array<CarSet, kMaxCells / 2 + 1> layers;  // the first car may come again after all others
+    for (CarSet starts = left; starts && shortest > 2; starts &= starts - 1) {
+      const int start = std::countr_zero(starts);
+      CarSet reached = 0;
       layers[0] = one_car(start);
-      for (int length = 1; length < shortest && layer; ++length) {
-        layers[length] = layer;
-        if (layer & one_car(start)) {
-          shortest = length;
-          found = 0;
-          int at = start;
-          for (int back = length - 1; back >= 0; --back) {  // the car in the layer before that waits for this one
-            int before = -1;
-            each_car(layers[back], [&](int car) {
-              if (before < 0 && (waits_[car] & one_car(at))) before = car;
-            });
-            if (moving_helps_[before] & one_car(at)) found |= one_car(at);
-            at = before;
-          }
-          break;
-        }
-        reached |= layer;
+      for (int length = 0; length + 1 < shortest && layers[length]; ++length) {
         CarSet next = 0;
-        each_car(layer, [&](int car) { next |= waits_[car]; });
-        layer = next & ~reached;
+        each_car(layers[length], [&](int car) { next |= waits_[car]; });
+        layers[length + 1] = next & ~reached;
+        reached |= next;
+        if (!(next & one_car(start))) continue;
+        shortest = length + 1;
+        found = broken_by(layers.data(), length, start);
+        break;
       }
-    });
+    }
+    return found;
+  }
+
+  // Goes back along a cycle from its start through the layers of cars that are waited for.
+  CarSet broken_by(const CarSet* layers, int length, int start) const {
+    CarSet found = 0;
+    for (int at = start; length >= 0; --length) {
+      CarSet before = layers[length];
+      while (!(waits_[std::countr_zero(before)] & one_car(at))) before &= before - 1;
+      const int car = std::countr_zero(before);
+      found |= moving_helps_[car] & one_car(at);
+      at = car;
+    }
     return found;
   }
 
@@ -219,9 +246,12 @@ class BlockingBound {
   CarSet present_ = 0;
   int out_ = 0;
   int tries_ = 0;
+  CarSet last_ = 0;  // that sufficed
   std::array<std::int8_t, kMaxCells> owner_;  // the car on each cell, or -1
   std::vector<Blocker> blockers_;             // those of car c: from begin_[c] to end_[c]
   std::array<int, kMaxCells / 2> begin_, end_;
+  std::array<CarSet, kMaxCells / 2> before_;  // all of them
+  // Of those that are left: for which each car waits, and for which of them no longer if they were stirred.
   std::array<CarSet, kMaxCells / 2> waits_, moving_helps_;
 };
 

@@ -12,24 +12,11 @@ namespace {
 // What is kept of a budget for finding some solution when the search for the shortest does not end: a share of it.
 constexpr int kShare = 8;
 constexpr double kMostSeconds = 2;
+constexpr int kHaste = 4;
 
-// Goes after the cars that have to be stirred, at the price of longer solutions.
-template <int Words>
-class Hasty : public Parkout<Words> {
- public:
-  using Parkout<Words>::Parkout;
-  int heuristic(const typename Parkout<Words>::Key& key) {
-    const auto [leaving, stirred] = this->moves_left(key);
-    return stirred == kNoWay ? kNoWay : leaving + kHaste * stirred;
-  }
-
- private:
-  static constexpr int kHaste = 4;
-};
-
-template <template <int> class Space, int Words>
-Result search_as(const Layout& layout, const Lot& lot, Algorithm algorithm, Meter& meter) {
-  Space<Words> space(layout, lot);
+template <int Words, int Weight>
+Result search_weighed(const Layout& layout, const Lot& lot, Algorithm algorithm, Meter& meter) {
+  Parkout<Words, Weight> space(layout, lot);
   Result result = search(space, algorithm, meter);
   if (result.outcome == "unsolvable") return result;
   result.lower += static_cast<int>(space.opening().size());
@@ -43,13 +30,13 @@ Result search_words(const Layout& layout, Lot lot, Algorithm algorithm, Meter& m
   meter.limit_nodes(nodes - nodes / kShare);
   const double seconds = meter.limit_seconds(0);
   meter.limit_seconds(std::max(seconds * (kShare - 1) / kShare, seconds - kMostSeconds));
-  Result result = search_as<Parkout, Words>(layout, lot, algorithm, meter);
+  Result result = search_weighed<Words, 1>(layout, lot, algorithm, meter);
   meter.limit_nodes(nodes);
   meter.limit_seconds(seconds);
   if (result.outcome != "bounded" || result.reason == "cancelled") return result;
 
   lot.leaving = Leaving::together;
-  const Result some = search_as<Hasty, Words>(layout, lot, Algorithm::astar, meter);
+  const Result some = search_weighed<Words, kHaste>(layout, lot, Algorithm::astar, meter);
   result.expanded = some.expanded;
   result.generated = some.generated;
   result.peak_states = std::max(result.peak_states, some.peak_states);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from tests import raw_boards as raw
-from tests.test_kernel_blocks import ALGORITHMS, check, kernels, limits
+from tests.test_kernel_blocks import ALGORITHMS, check, kernels, limits, parkout_from
 
 MOST_STATES = 300
 
@@ -34,6 +34,16 @@ def test_all_searches_agree_on_lots_of_all_kinds() -> None:
                 assert check(puzzle, "slide", answer.moves) == "", (puzzle, algorithm, prune)
     assert closing > 2000
     assert len(lengths) > 8
+
+
+def test_ended_budget_leaves_a_real_solution() -> None:
+    puzzle = parkout_from(["c...Bb", "C.....", "...Fff", "gGd.a.", ".ED.A.", ".eHhh."])
+    answer = solve(puzzle, "bfs", prune=False, nodes=8000)
+    assert (answer.outcome, answer.reason, answer.length) == ("bounded", "nodes", -1)
+    assert answer.lower < 10 <= answer.upper == len(answer.moves)
+    assert check(puzzle, "slide", answer.moves) == ""
+    assert 7000 < answer.generated <= 8000
+    assert solve(puzzle, "bfs", prune=False, nodes=100).upper == -1
 
 
 def test_bound_holds_and_is_consistent_in_all_positions() -> None:
