@@ -11,6 +11,8 @@ namespace unjam::tiles {
 using Run = std::function<void(Steps&)>;
 
 bool walking_distance_fits(int width, int height, int blank_goal) {
+  require(width >= 2 && width <= kMaxSide && height >= 2 && height <= kMaxSide, "a board has 2 to 6 rows and columns");
+  require(blank_goal >= 0 && blank_goal < width * height, "blank_goal is off the board");
   const WalkingSpace rows{height, width, blank_goal / width}, columns{width, height, blank_goal % width};
   return rows.fits() && columns.fits();
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <new>
@@ -22,6 +23,9 @@ namespace unjam::tiles {
 static constexpr Limits kNoLimits{std::numeric_limits<double>::infinity(), std::numeric_limits<std::uint64_t>::max(),
                                   std::numeric_limits<std::uint64_t>::max()};
 
+static constexpr double kMostPieces = 1'000'000;  // nothing else limits the memory that they take
+static constexpr const char* kTooMany = "a search is divided into at most 1,000,000 pieces";
+
 // A Board whose steps are counted by a heuristic: what is divided.
 static Board divisible(int width, int height, const std::vector<int>& cells, int blank_goal, Heuristic heuristic,
                        const PatternTable* table) {
@@ -38,6 +42,12 @@ static Division divide(int width, int height, const std::vector<int>& cells, int
                        const std::vector<double>& pieces, const PatternTable* table) {
   const Heuristic heuristic = heuristic_named(heuristic_name);
   require(units.size() == pieces.size(), "each unit needs its number of pieces");
+  double sum = 0;
+  for (const double some : pieces) {
+    require(some <= kMostPieces, kTooMany);  // NaN is not
+    sum += std::max(some, 0.0);
+  }
+  require(sum <= kMostPieces, kTooMany);
   nb::gil_scoped_release released;
   const Board board = divisible(width, height, cells, blank_goal, heuristic, table);
   Control control;
@@ -56,6 +66,7 @@ static Slice search_slice(int width, int height, const std::vector<int>& cells, 
                           const std::string& resume, const Limits& limits, Control& control,
                           const PatternTable* table) {
   const Heuristic heuristic = heuristic_named(heuristic_name);
+  require(bound >= 0 && bound <= static_cast<int>(kMaxDepth), "a bound is from 0 to 1024");
   nb::gil_scoped_release released;
   Meter meter(limits, control);
   Board board = divisible(width, height, cells, blank_goal, heuristic, table);

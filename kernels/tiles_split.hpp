@@ -38,11 +38,13 @@ struct Division {
 inline constexpr std::string_view kLetters = "ULRD";  // of Direction
 inline constexpr std::size_t kLongestWay = 64;        // a 2x2 board has one way only, and no end of it
 
-// The directions of a way; empty and `legal` false where the blank would leave the board or go back.
+// The directions of a way; empty and `legal` false where the blank would leave the board or go back, or goes too far.
 inline std::vector<Direction> directions(const Board& board, const std::string& way, bool& legal) {
   const AnyShape shape(board);
   std::vector<Direction> result;
   int blank = board.blank(), last = kNone;
+  legal = way.size() <= kMaxDepth;
+  if (!legal) return {};
   for (const char letter : way) {
     const auto at = kLetters.find(letter);
     const auto try_direction = [&]<int D>() {
@@ -58,7 +60,6 @@ inline std::vector<Direction> directions(const Board& board, const std::string& 
     last = static_cast<int>(at);
     result.push_back(static_cast<Direction>(at));
   }
-  legal = true;
   return result;
 }
 

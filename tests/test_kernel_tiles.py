@@ -307,6 +307,12 @@ def test_walking_distance_fits_all_boards_up_to_4x4_and_narrow_ones() -> None:
     assert fitting == {(w, h) for w in (2, 3, 4) for h in (2, 3, 4)} | long | {(h, w) for w, h in long}
 
 
+@pytest.mark.parametrize("arguments", [(0, 3, 0), (3, 0, 0), (7, 2, 0), (2, -2, 0), (3, 3, 9), (3, 3, -1)])
+def test_walking_distance_is_asked_for_of_boards(arguments: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match=r"rows and columns|off the board"):
+        kernels.walking_distance_fits(*arguments)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

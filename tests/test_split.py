@@ -88,6 +88,24 @@ def test_a_division_has_an_end_where_there_is_one_way_only() -> None:
     assert len(made.units) <= 2
 
 
+@pytest.mark.parametrize("pieces", [1e300, inf, float("nan"), 1_000_001])
+def test_a_division_has_a_limit(pieces: float) -> None:
+    with pytest.raises(ValueError, match="at most 1,000,000 pieces"):
+        kernels.divide(*tiles_board(random_tiles(4, 4, random.Random(1))), "manhattan", [Unit("", 0, 1)], [pieces])
+
+
+def test_no_search_is_deeper_than_any_solution() -> None:
+    board, limits = (3, 3, [1, 0, 2, 3, 4, 5, 6, 7, 8], 0, "manhattan"), Limits(inf, 100_000, NO_LIMIT)
+    for bound in (-1, -(2**31), 1025, 2**31 - 1):
+        with pytest.raises(ValueError, match="a bound is from 0 to 1024"):
+            kernels.search_slice(*board, bound, [Unit("", 0, 1)], "", limits, Control())
+    around = "RDLU" * 300
+    with pytest.raises(ValueError, match="way is not legal"):
+        kernels.search_slice(3, 3, [*range(9)], 0, "manhattan", 1024, [Unit(around, 0, 1)], "", limits, Control())
+    with pytest.raises(ValueError, match="way is not legal"):
+        kernels.divide(3, 3, [*range(9)], 0, "manhattan", [Unit(around, 0, 1)], [1])
+
+
 @pytest.mark.parametrize("way", ["LL", "UD", "X"])
 def test_ways_that_are_not_legal_are_refused(way: str) -> None:
     board, limits = (3, 3, [1, 0, 2, 3, 4, 5, 6, 7, 8], 0, "manhattan"), Limits(inf, NO_LIMIT, NO_LIMIT)
