@@ -126,7 +126,8 @@ class KlotskiPieces {
     std::vector<int> anchors(pieces_.size());
     int at = 0;
     for (std::size_t klass = 0; klass < blocks_.classes.size(); ++klass) {
-      for (const int piece : blocks_.classes[klass]) anchors[piece] = blocks_.tracks[klass].cell[fields_.get(key, at++)];
+      const Track& track = blocks_.tracks[klass];
+      for (const int piece : blocks_.classes[klass]) anchors[piece] = track.cell[known_place(fields_.get(key, at++), track)];
     }
     return anchors;
   }

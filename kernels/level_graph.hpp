@@ -103,6 +103,7 @@ class LevelGraphOf : public LevelGraph {
     std::vector<std::uint64_t> counts(1);
     for (std::uint64_t at = 0; at < table_.size(); ++at) {
       const Value value = table_.value(at);
+      require(value <= table_.size(), "a position is farther from the goal than there are positions");
       if (value >= counts.size()) counts.resize(value + 1);
       ++counts[value];
     }

@@ -121,7 +121,8 @@ class Parkout {
     std::vector<int> anchors = anchors_;
     for (int car = 0; car < count(); ++car) {
       const int place = fields_.get(key, car);
-      anchors[lot_.pieces[car]] = place == lot_.cars[car].out() ? -1 : cell(car, place);
+      const Track& track = lot_.cars[car].track;
+      anchors[lot_.pieces[car]] = place == lot_.cars[car].out() ? -1 : track.cell[known_place(place, track)];
     }
     return anchors;
   }

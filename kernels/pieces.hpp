@@ -88,6 +88,12 @@ inline Track make_track(const Layout& layout, const std::vector<int>& pieces, Ce
   return track;
 }
 
+// The place itself; throws where a key that was not made here has one that is not there.
+inline int known_place(int place, const Track& track) {
+  require(place < track.size(), "a position has a piece where none can be");
+  return place;
+}
+
 // Packs one small number a piece into a key of `Words` 64-bit words; no field lies across two words.
 //
 //   word 0: | piece 0 | piece 1 | ... | unused |   word 1: | piece 8 | ...

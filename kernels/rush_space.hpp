@@ -63,7 +63,9 @@ class RushSpace {
     std::vector<int> anchors(layout_.pieces.size());
     for (int line = 0; line < RushTables<Side>::kLines; ++line) {
       const CarLine& cars = lines_.line[RushTables<Side>::line_index(line)];
-      const auto& arrangement = cars.arrangement[RushTables<Side>::arrangement(key, line)];
+      const int known = static_cast<int>(RushTables<Side>::arrangement(key, line));
+      require(known < cars.count, "a line of cars stands as it cannot");  // the key was not made here
+      const auto& arrangement = cars.arrangement[known];
       for (int car = 0; car < cars.cars; ++car) {
         anchors[cars.car[car].piece] = moves_.cell(line, arrangement.first[car]);
       }
