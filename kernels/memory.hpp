@@ -31,7 +31,7 @@ class Pages {
   }
   ~Pages() {
     if (!data_) return;
-    if (bytes_ < SparePages::kLeast) {
+    if (!kMaps || bytes_ < SparePages::kLeast) {
       std::free(data_);
     } else if (bytes_ <= SparePages::kLargest) {
       SparePages::give(data_, bytes_);
@@ -45,14 +45,15 @@ class Pages {
   void outlive_meter() { std::exchange(meter_, nullptr)->give_back(bytes_); }
 
   // Empty (`data()` is nullptr) if the budget or the machine does not give that much.
-  static Pages zeroed(std::uint64_t bytes, Meter& meter) {
+  static Pages zeroed(std::uint64_t wanted, Meter& meter) {
     Pages pages;
+    std::uint64_t bytes = wanted;
     const bool mapped = bytes >= SparePages::kLeast;
     if (mapped) {
       bytes = bytes <= SparePages::kLargest ? SparePages::block_size(bytes) : (bytes + kPage - 1) / kPage * kPage;
     }
     if (!meter.take(bytes)) return pages;
-    pages.data_ = mapped ? spare_or_mapped(bytes) : std::calloc(1, bytes);
+    pages.data_ = mapped && kMaps ? spare_or_mapped(bytes) : std::calloc(1, wanted);
     if (!pages.data_) {
       meter.give_back(bytes);
       return pages;
@@ -66,6 +67,11 @@ class Pages {
 
  private:
   static constexpr std::uint64_t kPage = 4096;
+#ifdef __SANITIZE_ADDRESS__
+  static constexpr bool kMaps = false;  // the sanitizer sees where memory of the heap ends
+#else
+  static constexpr bool kMaps = true;
+#endif
 
   static void* spare_or_mapped(std::uint64_t bytes) {
     void* spare = bytes <= SparePages::kLargest ? SparePages::take(bytes) : nullptr;

@@ -188,8 +188,9 @@ def solve_parkout(puzzle: Parkout) -> int | None:
     )
 
 
-def random_klotski(random: Random) -> Klotski:
-    width, height = random.choice([(3, 2), (2, 3), (3, 3), (4, 3), (3, 4), (1, 6)])
+def random_klotski(random: Random, size: tuple[int, int] | None = None) -> Klotski:
+    """Of this size, or of any small one."""
+    width, height = size or random.choice([(3, 2), (2, 3), (3, 3), (4, 3), (3, 4), (1, 6)])
     board = [-1] * (width * height)
     for cell in random.sample(range(len(board)), random.choice([0, 0, 1, 2])):
         board[cell] = -2
@@ -212,7 +213,7 @@ def random_klotski(random: Random) -> Klotski:
             board[part] = len(shapes)
         shapes.append(tuple((c // width - anchor // width, c % width - anchor % width) for c in sorted(cells)))
     if not shapes:
-        return random_klotski(random)
+        return random_klotski(random, size)
     named = random.random() < 0.5  # each piece is a class of its own; else pieces of one shape are interchangeable
     numbers: dict[object, int] = {}
     classes = [numbers.setdefault(piece if named else shape, len(numbers)) for piece, shape in enumerate(shapes)]
@@ -240,9 +241,9 @@ def random_cars(random: Random, width: int, height: int, crowd: float) -> list[i
     return board
 
 
-def random_rush(random: Random) -> Rush:
+def random_rush(random: Random, size: tuple[int, int] | None = None) -> Rush:
     while True:
-        width, height = random.choice([(3, 3), (4, 3), (4, 4), (5, 4), (4, 5)])
+        width, height = size or random.choice([(3, 3), (4, 3), (4, 4), (5, 4), (4, 5)])
         board = random_cars(random, width, height, 0.3)
         if max(board) < 0:
             continue
@@ -257,9 +258,9 @@ def random_rush(random: Random) -> Rush:
         return Rush(width, height, board, primary, random.choice([min(places), max(places)])[0])
 
 
-def random_parkout(random: Random, *, gates: bool) -> Parkout:
+def random_parkout(random: Random, *, gates: bool, size: tuple[int, int] | None = None) -> Parkout:
     while True:
-        width, height = random.choice([(3, 3), (4, 3), (4, 4), (3, 5)])
+        width, height = size or random.choice([(3, 3), (4, 3), (4, 4), (3, 5)])
         board = random_cars(random, width, height, 0.3)
         cars = max(board) + 1
         if cars < 1:
