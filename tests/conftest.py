@@ -14,6 +14,8 @@ from unjam.store.database import migrate, open_engine
 from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
 
+pytest.register_assert_rewrite("tests.shared_searches")  # or its failures would not say what was there
+
 # A service that runs on this machine, and what it keeps, are none of the tests' business.
 _HOME = tempfile.TemporaryDirectory(prefix="unjam-home-")
 os.environ["UNJAM_HOME"] = _HOME.name

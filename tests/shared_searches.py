@@ -51,7 +51,7 @@ def one_process(entry: Entry) -> Solution:
 def assert_answered(engine: Engine, batch: Submitted, expected: Solution) -> None:
     """The one process's length, its nodes under every full bound, and nothing left behind."""
     [row] = batches.results(engine, batch.batch_id)
-    assert (row["outcome"], row["length"]) == ("optimal", expected.length)
+    assert (row["outcome"], row["length"], row["reason"]) == ("optimal", expected.length, None)
     [(profile,)] = query(engine, "SELECT profile FROM attempt")
     full = list(expected.profile[:-1])
     assert profile[: len(full)] == full
