@@ -13,7 +13,7 @@ from random import Random
 from types import ModuleType
 
 if "UNJAM_SANITIZED" in os.environ:
-    import tests.sanitized  # noqa: F401
+    import tests.sanitized  # noqa: F401  # for what it does
 
 Target = Callable[[Random], None]
 

@@ -20,6 +20,6 @@ def hang(random: Random) -> None:
     time.sleep(60 if random.random() < 0.1 else 0)
 
 
-def grow(random: Random, kept: list[bytes] = []) -> None:  # noqa: B006
+def grow(random: Random, kept: list[bytes] = []) -> None:  # noqa: B006  # it is to keep them
     kept.append(b"x" * 1_000_000)
     time.sleep(0.001)
