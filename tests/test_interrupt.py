@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -48,6 +50,27 @@ def test_an_interrupt_cancels_the_work_and_waits_for_its_end() -> None:
     with pytest.raises(KeyboardInterrupt):
         interruptibly(work)
     assert work.ended
+
+
+AS_IT_ENDS = """
+import os, signal, threading
+from unjam.search.interrupt import interruptibly
+
+def interrupt(frame, event, function):
+    if event == "c_return" and frame.f_code.co_name == "_do" and function.__name__ == "release":
+        os.kill(os.getpid(), signal.SIGINT)
+
+threading.setprofile(interrupt)
+try:
+    interruptibly(lambda control: None)
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+def test_an_interrupt_just_as_the_work_ends() -> None:
+    ran = subprocess.run([sys.executable, "-c", AS_IT_ENDS], capture_output=True, text=True, timeout=20)
+    assert ran.stdout == "interrupted\n", ran.stderr
 
 
 def test_who_watches_sees_the_control_and_may_stop_it() -> None:

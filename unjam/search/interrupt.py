@@ -41,8 +41,9 @@ def interruptibly(work: Callable[[Control], T], watch: Callable[[Control], objec
             watch(control)
     except BaseException:
         control.cancel()
-        # Interrupted above, the work may never have been given to a thread.
-        ended.acquire(timeout=-1 if began.is_set() else 1)
+        if not (answers or errors):  # else it has ended, and who was interrupted may have taken the lock already
+            # Interrupted above, the work may never have been given to a thread.
+            ended.acquire(timeout=-1 if began.is_set() else 1)
         raise
     if errors:
         raise errors[0]
