@@ -19,27 +19,25 @@ namespace unjam {
 // size of the least set that suffices.
 class BlockingBound {
  public:
-  explicit BlockingBound(const Lot& lot) : lot_(lot) {}
+  explicit BlockingBound(const Lot& lot) : lot_(lot) {
+    for (int car = 0; car < static_cast<int>(lot.cars.size()); ++car) {
+      if (lot.cars[car].closes != Car::kNever) closing_ |= one_car(car);
+    }
+  }
 
   // For the place of each car, of which `present` are still there. kNoWay: they cannot all leave.
   int stirred(const std::uint8_t* places, CarSet present) {
-    int least = stirred_at_least(places, present);
-    if (least == 0 || least == kNoWay) return least;
+    present_ = present;
+    out_ = static_cast<int>(lot_.cars.size()) - std::popcount(present);
+    find_blockers(places);
+    if (settle(present, present) || overdue(present)) return kNoWay;
     const CarSet stuck = settle(0, present);
+    int least = at_least(0, stuck, kMaxCells);
+    if (least == 0) return 0;
     tries_ = kTries;
     const int enough = last_that_suffices(stuck);
     while (least < enough && !suffices(0, 0, stuck, least) && tries_ > 0) ++least;
     return least;
-  }
-
-  // Not always as much, but quicker.
-  int stirred_at_least(const std::uint8_t* places, CarSet present) {
-    present_ = present;
-    out_ = static_cast<int>(lot_.cars.size()) - std::popcount(present);
-    if (closed_too_soon()) return kNoWay;
-    find_blockers(places);
-    if (settle(present, present)) return kNoWay;
-    return at_least(0, settle(0, present), kMaxCells);
   }
 
  private:
@@ -54,19 +52,6 @@ class BlockingBound {
 
     bool stays() const { return low_closed && high_closed; }
   };
-
-  // More cars are left than exits that close at a time can take until then.
-  bool closed_too_soon() const {
-    bool late = false;
-    each_car(present_, [&](int car) {
-      const int closes = lot_.cars[car].closes;
-      if (closes == Car::kNever || late) return;
-      int before = out_;
-      each_car(present_, [&](int other) { before += lot_.cars[other].closes <= closes; });
-      late = before > closes;
-    });
-    return late;
-  }
 
   void find_blockers(const std::uint8_t* places) {
     owner_.fill(-1);
@@ -86,8 +71,11 @@ class BlockingBound {
         }
       }
       end_[car] = static_cast<int>(blockers_.size());
-      before_[car] = 0;
-      for (int at = begin_[car]; at < end_[car]; ++at) before_[car] |= one_car(blockers_[at].car);
+      before_[car] = staying_[car] = 0;
+      for (int at = begin_[car]; at < end_[car]; ++at) {
+        before_[car] |= one_car(blockers_[at].car);
+        if (blockers_[at].stays()) staying_[car] |= one_car(blockers_[at].car);
+      }
     });
   }
 
@@ -142,15 +130,36 @@ class BlockingBound {
     return true;
   }
 
+  // Whether more cars have to leave before an exit closes than can. Then one of `in_time_` at least has to be stirred as
+  // well, so as not to be among them.
+  bool overdue(CarSet stirred) {
+    for (CarSet last = closing_ & present_; last; last &= last - 1) {
+      const int closes = lot_.cars[std::countr_zero(last)].closes;
+      CarSet before = 0;
+      each_car(closing_ & present_, [&](int car) { before |= lot_.cars[car].closes <= closes ? one_car(car) : 0; });
+      in_time_ = 0;
+      for (CarSet waiting = before; waiting;) {
+        const int car = std::countr_zero(waiting);
+        const CarSet standing = before_[car] & ~stirred;
+        const CarSet more = (standing | staying_[car]) & ~before;
+        in_time_ |= standing & ~staying_[car];
+        before |= more;
+        waiting = (waiting & (waiting - 1)) | more;
+      }
+      if (out_ + std::popcount(before) > closes) return true;
+    }
+    return false;
+  }
+
   // Whether at most `more` cars more have to be stirred; none of `spared` is to be.
   bool suffices(CarSet stirred, CarSet spared, CarSet left, int more) {
     left = settle(stirred, left);
-    if (!left) {
+    if (!left && !overdue(stirred)) {
       last_ = stirred;
       return true;
     }
     if (more == 0 || --tries_ < 0) return false;
-    CarSet choice = one_of(stirred, left) & ~spared;
+    CarSet choice = (left ? one_of(stirred, left) : in_time_) & ~spared;
     if (at_least(stirred | choice, settle(stirred | choice, left), more) == more) return false;
     for (; choice; choice &= choice - 1) {
       const CarSet car = choice & -choice;
@@ -164,9 +173,10 @@ class BlockingBound {
   // Positions that follow each other are mostly neighbours.
   int last_that_suffices(CarSet left) {
     CarSet stirred = last_ & present_;
-    if (settle(stirred, left)) return kMaxCells;
+    if (settle(stirred, left) || overdue(stirred)) return kMaxCells;
     each_car(stirred, [&](int car) {
-      if (!settle(stirred & ~one_car(car), left)) stirred &= ~one_car(car);
+      const CarSet fewer = stirred & ~one_car(car);
+      if (!settle(fewer, left) && !overdue(fewer)) stirred = fewer;
     });
     return std::popcount(stirred);
   }
@@ -174,8 +184,8 @@ class BlockingBound {
   // How many sets of cars are found, none in common, of each of which one more has to be stirred. Ends after `most`.
   int at_least(CarSet stirred, CarSet left, int most) {
     int sets = 0;
-    for (; left && sets < most; ++sets) {
-      stirred |= one_of(stirred, left);
+    for (; sets < most && (left || overdue(stirred)); ++sets) {
+      stirred |= left ? one_of(stirred, left) : in_time_;
       left = settle(stirred, left);
     }
     return sets;
@@ -246,11 +256,13 @@ class BlockingBound {
   CarSet present_ = 0;
   int out_ = 0;
   int tries_ = 0;
+  CarSet closing_ = 0;  // the cars whose exits close
+  CarSet in_time_ = 0;
   CarSet last_ = 0;  // that sufficed
   std::array<std::int8_t, kMaxCells> owner_;  // the car on each cell, or -1
   std::vector<Blocker> blockers_;             // those of car c: from begin_[c] to end_[c]
   std::array<int, kMaxCells / 2> begin_, end_;
-  std::array<CarSet, kMaxCells / 2> before_;  // all of them
+  std::array<CarSet, kMaxCells / 2> before_, staying_;  // all of them, and those that do not get out of the lane
   // Of those that are left: for which each car waits, and for which of them no longer if they were stirred.
   std::array<CarSet, kMaxCells / 2> waits_, moving_helps_;
 };
