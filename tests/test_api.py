@@ -408,7 +408,7 @@ def test_the_examples_of_the_documentation(api: httpx.Client) -> None:
         _shows(json.loads(body), answer.json(), start)
 
 
-VARY = ("created", "finished", "key", "message", "error", "state", "done", "outcomes")
+VARY = ("created", "finished", "seconds", "key", "message", "error", "state", "done", "outcomes")
 
 
 def _shows(documented: Any, real: Any, where: str) -> None:

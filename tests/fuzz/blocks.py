@@ -44,6 +44,19 @@ def parkout(random: Random) -> None:
     _search(random, kernels.parkout, check, [*puzzle], [[False], [True]], partial(raw.solve_parkout, puzzle))
 
 
+def klotski_components(random: Random) -> None:
+    """A board on its side has the same components."""
+    width, height, empty = random.randint(1, 5), random.randint(1, 4), random.randint(0, 4)
+    limits = some_limits(random)
+    if random.random() < 0.4:
+        attempt(kernels.klotski_components, *spoilt(random, [width, height, empty]), limits, kernels.Control())
+        return
+    found = kernels.klotski_components(width, height, empty, limits, kernels.Control())
+    aside = kernels.klotski_components(height, width, empty, AMPLE, kernels.Control())
+    assert aside.reason == ""
+    assert found.sizes == (aside.sizes if found.reason == "" else [])
+
+
 def check_klotski(random: Random) -> None:
     _check(random, "klotski", kernels.check_klotski, [*raw.random_klotski(random), random.choice(["step", "path"])])
 
