@@ -1,6 +1,7 @@
 """What several tests share."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
 
 pytest.register_assert_rewrite("tests.shared_searches")  # or its failures would not say what was there
+
+# A shell has what it runs in the background ignore Ctrl-C; the tests of it would wait for ever.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A service that runs on this machine, and what it keeps, are none of the tests' business.
 _HOME = tempfile.TemporaryDirectory(prefix="unjam-home-")
