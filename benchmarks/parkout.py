@@ -94,7 +94,7 @@ class Parked:
 
 
 def lot(cars: int, number: int) -> dict[str, Any]:
-    """The fields of a lot, the same each time."""
+    """The fields of a lot, the same as long as the search generates the same nodes."""
     rng = Random(f"{cars} cars, lot {number}")
     kind = KINDS[number % len(KINDS)]
     parked: list[Parked] = []
