@@ -63,3 +63,11 @@ class StoreError(UnjamError):
 
 class NoSuchBatch(StoreError):
     """There is no such batch."""
+
+
+class NoSuchKey(StoreError):
+    """There is no such API key."""
+
+
+class OrderConflict(StoreError):
+    """The idempotency key stands for another order."""

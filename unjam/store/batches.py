@@ -17,6 +17,7 @@ from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.solution import Budget
 from unjam.search.solve import choose
 from unjam.store.answers import answer, known_holds, symmetry_number, way_back, write_moves
+from unjam.store.once import Once, earlier_batch
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
 
@@ -28,7 +29,10 @@ MANY = 10_000  # levels after which the planner is told at once, not when autova
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """``levels`` were accepted: ``bad`` are no puzzles, ``answered`` need no search, ``new`` puzzles are searched."""
+    """``levels`` were accepted: ``bad`` are no puzzles, ``answered`` need no search, ``new`` puzzles are searched.
+
+    Of an order that came before, as far as it is now, and without chunks.
+    """
 
     batch_id: int
     levels: int
@@ -73,14 +77,20 @@ def submit(
     algorithm: str | None = None,
     heuristic: str | None = None,
     distributed: bool = False,
+    key_id: int | None = None,
+    once: Once | None = None,
 ) -> Submitted:
-    """Accept a pack. What ``entries`` raises is passed on, and nothing is accepted.
+    """Accept a pack, of the API key ``key_id``. What ``entries`` raises is passed on, and nothing is accepted.
 
     The metric of a level is ``metric``, else the entry's, else the family's default; one that its family does not have
     makes it a bad entry, and so does an ``algorithm`` or ``heuristic`` that does not fit it. ``distributed`` shares the
     searches of tiles in steps among all workers at once; otherwise that happens to those that take long.
+
+    An order with ``once`` becomes one batch, however often it comes; raises OrderConflict if it is another than before.
     """
     with engine.begin() as connection:
+        if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
+            return _submitted_before(connection, earlier)
         connection.exec_driver_sql(sql("staging"))
         levels = _copy(connection, entries, metric, (algorithm, heuristic))
         connection.exec_driver_sql("ANALYZE staging")
@@ -96,6 +106,9 @@ def submit(
                 algorithm=algorithm,
                 heuristic=heuristic,
                 distributed=distributed,
+                key_id=key_id,
+                idempotency_key=once and once.key,
+                idempotency_digest=once and once.digest,
             )
             .returning(batch.c.id)
         ).scalar_one()
@@ -109,6 +122,12 @@ def submit(
     return Submitted(batch_id, levels, made.puzzles, items.answered, items.bad, made.chunks)
 
 
+def _submitted_before(connection: Connection, batch_id: int) -> Submitted:
+    items = connection.exec_driver_sql(sql("count_items"), {"batch": batch_id}).one()
+    waiting = select(func.count()).select_from(pending).where(pending.c.batch_id == batch_id)
+    return Submitted(batch_id, items.levels, connection.execute(waiting).scalar_one(), items.answered, items.bad, [])
+
+
 def status(engine: Engine, batch_id: int) -> BatchStatus:
     """How far the batch is; raises NoSuchBatch."""
     found = _statuses(engine, "one_batch", {"batch": batch_id})
@@ -117,9 +136,11 @@ def status(engine: Engine, batch_id: int) -> BatchStatus:
     return found[0]
 
 
-def list_batches(engine: Engine, *, before: int | None = None, limit: int = 100) -> list[BatchStatus]:
-    """The newest batches first, of those numbered below ``before``."""
-    return _statuses(engine, "newest_batches", {"before": before, "limit": limit})
+def list_batches(
+    engine: Engine, *, before: int | None = None, limit: int = 100, key_id: int | None = None
+) -> list[BatchStatus]:
+    """The newest batches first, of those numbered below ``before``; of one API key, or of all for None."""
+    return _statuses(engine, "newest_batches", {"before": before, "limit": limit, "key": key_id})
 
 
 def _statuses(engine: Engine, which: str, parameters: dict[str, int | None]) -> list[BatchStatus]:

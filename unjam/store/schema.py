@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0003"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0004"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -117,7 +117,30 @@ attempt = Table(
     _now(),
 )
 
-# An order to solve many puzzles; its state follows from its chunks.
+# Who may use the API from elsewhere. Of the secret, `prefix` is what is shown of it, and `digest` the sha256 of its 32
+# bytes. A limit that is null is none. Keys are revoked, not deleted: batches name them.
+api_key = Table(
+    "api_key",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("prefix", Text, nullable=False, unique=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("scopes", ARRAY(Text), nullable=False),
+    Column("requests_per_minute", Integer),
+    Column("batch_levels", Integer),
+    _now(),
+    Column("last_used", DateTime(timezone=True)),
+    Column("revoked", DateTime(timezone=True)),
+    CheckConstraint("octet_length(digest) = 32", "digest_bytes"),
+    CheckConstraint("cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'submit', 'admin']", "scopes"),
+    CheckConstraint("requests_per_minute > 0", "requests_per_minute"),
+    CheckConstraint("batch_levels > 0", "batch_levels"),
+)
+
+# An order to solve many puzzles; its state follows from its chunks. Without key_id it was ordered on the service's own
+# machine. idempotency_key is the order's name, which its sender uses again when it does not know whether the order was
+# accepted; idempotency_digest is the sha256 of what was ordered under it.
 batch = Table(
     "batch",
     metadata,
@@ -131,10 +154,22 @@ batch = Table(
     Column("algorithm", Text),
     Column("heuristic", Text),
     Column("distributed", Boolean, nullable=False, server_default=text("false")),
+    Column("key_id", BigInteger, ForeignKey("api_key.id")),
+    Column("idempotency_key", Text),
+    Column("idempotency_digest", LargeBinary),
     _now(),
     Column("cancelled", DateTime(timezone=True)),
     CheckConstraint("queue IN ('interactive', 'bulk')", "queue"),
     CheckConstraint("levels >= 0", "levels"),
+    CheckConstraint("(idempotency_key IS NULL) = (idempotency_digest IS NULL)", "idempotency"),
+    Index(None, "key_id", "id"),
+    Index(
+        "batch_idempotency_idx",
+        text("coalesce(key_id, 0)"),
+        "idempotency_key",
+        unique=True,
+        postgresql_where=text("idempotency_key IS NOT NULL"),
+    ),
 )
 
 # The levels of a batch in the user's order, orientation and letters, duplicates and bad entries included.
