@@ -28,21 +28,18 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
 
     from celery.exceptions import SecurityWarning
 
-    from unjam.logs import configure
     from unjam.settings import get_settings
     from worker.app import app
 
     # Against root, for messages in pickle could then do anything: ours are numbers in JSON.
     warnings.filterwarnings("ignore", category=SecurityWarning)
-    level = log_level or get_settings().log_level
-    configure(level)
     app.worker_main(
         [
             "--quiet",  # no banner
             "worker",
             f"--concurrency={processes or os.cpu_count() or 1}",
             f"--queues={queues}",
-            f"--loglevel={level}",
+            f"--loglevel={log_level or get_settings().log_level}",
         ]
     )
 
@@ -60,7 +57,8 @@ def reconcile() -> None:
     from unjam.settings import get_settings
     from worker.reconciler import run
 
-    configure(get_settings().log_level)
+    settings = get_settings()
+    configure(settings.log_level, settings.log_format)
     run()
 
 
@@ -80,11 +78,12 @@ def api(host: str | None, port: int | None) -> None:
     from unjam.settings import get_settings
 
     settings = get_settings()
-    configure(settings.log_level)
+    configure(settings.log_level, settings.log_format)
     uvicorn.run(
         "api.app:create_app",
         factory=True,
         host=host or settings.api_host,
         port=settings.api_port if port is None else port,
         log_level=settings.log_level,
+        log_config=None,  # its records take the way of ours
     )

@@ -35,6 +35,9 @@ class Settings(BaseSettings):
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least level that is logged."
     )
+    log_format: Literal["json", "text"] | None = Field(
+        default=None, description="How events are logged. Unset: as text to a terminal, else as JSON."
+    )
     api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(default=8731, ge=0, le=65535, description="Port the API listens on.")
     max_body_bytes: int = Field(default=256 * 2**20, gt=0, description="Largest request body the API accepts.")

@@ -19,6 +19,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
 from sqlalchemy import Engine
+from structlog.contextvars import bound_contextvars
 
 from unjam.errors import StoreError, VerificationError
 from unjam.puzzles import from_canonical
@@ -49,6 +50,7 @@ class WorkDone:
 
     chunk_id: int
     batch_id: int
+    attempt: int
     answered: int
     waiting: list[tuple[int, str]]
 
@@ -70,9 +72,14 @@ def work(
     held = stored(lambda: chunks.lease(engine, chunk_id, worker, batch_id=batch_id, seconds=seconds))
     if held is None:
         return None
+    with bound_contextvars(batch=held.batch_id, chunk=held.chunk_id, attempt=held.attempts):
+        return _work_on(engine, held, cancelled, seconds)
+
+
+def _work_on(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds: float) -> WorkDone:
     if held.checkpoint_id is not None:
         given = work_on_slice(engine, held, cancelled, seconds)
-        return WorkDone(held.chunk_id, held.batch_id, int(given.answered), _bulk(given.waiting))
+        return WorkDone(held.chunk_id, held.batch_id, held.attempts, int(given.answered), _bulk(given.waiting))
     answers: list[Answer] = []
     shared: list[int] = []
     sample = random.sample(range(len(held.tasks)), -(-len(held.tasks) // REPLAYED))
@@ -93,7 +100,7 @@ def work(
     left = stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
     answered = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
     waiting = [(chunk, held.queue) for chunk in left or []] + _bulk(shared)
-    return WorkDone(held.chunk_id, held.batch_id, answered, waiting)
+    return WorkDone(held.chunk_id, held.batch_id, held.attempts, answered, waiting)
 
 
 def _bulk(shared: list[int]) -> list[tuple[int, str]]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+from typing import Any
+
 from celery import Celery
+from celery.signals import setup_logging
 from kombu.entity import Queue
 
+from unjam.logs import configure
 from unjam.settings import get_settings
 from unjam.store.redis import broker_url
 
@@ -52,3 +57,9 @@ app.conf.update(
     worker_disable_rate_limits=True,
     worker_redirect_stdouts=False,
 )
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]  # Celery has no types
+def _log_as_all_programs(loglevel: int, **_: Any) -> None:
+    """Takes the place of Celery's own logging, whichever command started the worker."""
+    configure(logging.getLevelName(loglevel), get_settings().log_format)

@@ -34,7 +34,14 @@ def chunk(chunk_id: int) -> None:
         return
     if done is None:
         return
-    log.info("chunk worked on", chunk=chunk_id, batch=done.batch_id, answered=done.answered, waiting=done.waiting)
+    log.info(
+        "chunk worked on",
+        batch=done.batch_id,
+        chunk=chunk_id,
+        attempt=done.attempt,
+        answered=done.answered,
+        waiting=done.waiting,
+    )
     announce(done.waiting)
 
 

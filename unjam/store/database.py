@@ -27,6 +27,7 @@ def open_engine(url: str) -> Engine:
     return create_engine(
         make_url(url).set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,  # a restarted Postgres costs a reconnect, not an error
+        hide_parameters=True,  # errors are logged: no keys and no boards in them
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
     )
