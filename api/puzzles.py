@@ -6,7 +6,7 @@ import asyncio
 from time import monotonic
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Path, Query, Response
 from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
 
@@ -14,9 +14,19 @@ from api import levels
 from api.batches import status
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import ApiError, documented
-from api.schemas import Found, LookupOrder, LookupResults, Result, Solved, SolveOrder, StoredPuzzle
+from api.schemas import (
+    FindOptions,
+    Found,
+    LevelPage,
+    LookupOrder,
+    LookupResults,
+    Result,
+    Solved,
+    SolveOrder,
+    StoredPuzzle,
+)
 from unjam.search.solve import choose
-from unjam.store import batches, lookup
+from unjam.store import batches, find, lookup
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds between two looks at the store while a client waits
 
@@ -72,6 +82,21 @@ def look_up(order: LookupOrder, engine: EngineDep) -> LookupResults:
             known: list[dict[str, Any]] = next(answers)
             found.append(Found.model_validate({"index": entry.index, "key": entry.puzzle.key.hex(), "answers": known}))
     return LookupResults(results=found)
+
+
+@routes.get("/puzzles", responses=documented(422, 503))
+def find_puzzles(engine: EngineDep, options: Annotated[FindOptions, Query()]) -> LevelPage:
+    """Solved levels of a family with so many moves, in the order in which they came into the store.
+
+    A page may hold fewer than `limit` levels although more follow, where `size` or `pieces` are rare.
+    """
+    wanted = options.wanted()
+    if options.after is None:
+        place = find.first_place(engine, options.seed)
+    else:
+        place = find.Place(*map(int, options.after.split("-")))
+    page = find.find_page(engine, wanted, place, options.limit)
+    return LevelPage(levels=page.levels, next=page.next and "-".join(map(str, page.next)))
 
 
 @routes.get("/puzzles/{key}", responses=documented(404, 422, 503))

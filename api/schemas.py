@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.errors import ApiError
+from unjam.puzzles import FAMILIES
 from unjam.search.solution import Budget, Outcome
+from unjam.store.find import MOST_MOVES, Wanted
 
 MetricName = Literal["step", "slide", "path"]
 Family = Literal["tiles", "klotski", "rush", "parkout"]
@@ -319,6 +321,48 @@ class LookupResults(BaseModel):
     """One for each puzzle asked, in order."""
 
     results: list[Found]
+
+
+class FindOptions(BaseModel):
+    """Which levels to find."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    family: Family
+    metric: MetricName | None = Field(None, description="The family's default if not given.")
+    min: int = Field(0, ge=0, le=MOST_MOVES, description="Fewest moves of a shortest solution.")
+    max: int = Field(MOST_MOVES, ge=0, le=MOST_MOVES, description="Most moves of a shortest solution.")
+    size: str | None = Field(None, pattern="^[0-9]{1,2}x[0-9]{1,2}$", description="For example `6x5`; also finds 5x6.")
+    pieces: int | None = Field(None, ge=0, le=1000, description="How many pieces there are.")
+    limit: int = Field(20, ge=1, le=1000, description="Levels at most.")
+    seed: int | None = Field(
+        None, ge=0, lt=2**63, description="Begin anywhere in the store: another seed, other levels. Not with `after`."
+    )
+    after: str | None = Field(None, pattern="^[0-9]{1,18}-[0-9]{1,18}$", description="The `next` of the page before.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.min > self.max:
+            raise ValueError("min is more than max")
+        if self.seed is not None and self.after is not None:
+            raise ValueError("after goes on from where seed began: give one of them")
+        return self
+
+    def wanted(self) -> Wanted:
+        """The same for the store; raises MetricError."""
+        size = None
+        if self.size is not None:
+            width, height = map(int, self.size.split("x"))
+            size = width, height
+        metric = FAMILIES[self.family].check_metric(self.metric)
+        return Wanted(self.family, metric, self.min, self.max, size, self.pieces)
+
+
+class LevelPage(BaseModel):
+    """Levels of the store, as entries of a pack: named by their keys, and with the optimum as `known`."""
+
+    levels: list[dict[str, Any]]
+    next: str | None = Field(description="The `after` of the next page; null at the end.")
 
 
 class StoredPuzzle(BaseModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,31 +9,22 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from cli.atlas_level import level
+from cli.options import BoardSize
 from cli.output import json_line, write_out
 
 if TYPE_CHECKING:
     from unjam.puzzles.puzzle import Metric
 
-SIZE = re.compile(r"(\d)x(\d)")
 FARTHEST = 1_000  # boards that are shown
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Write JSON.")
 _METRIC = click.option("--metric", type=click.Choice(["step", "slide"]), default="step", show_default=True)
 
 
-class _Size(click.ParamType[tuple[int, int]]):
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
-        if match := SIZE.fullmatch(str(value)):
-            return int(match[1]), int(match[2])
-        self.fail(f"{value!r} is not a width and a height such as 3x4", param, ctx)
-
-
 def _takes_space(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add SIZE, ``--metric`` and ``--blank``."""
     blank = click.option("--blank", type=int, help="Cell where the blank belongs, from 0 by rows.  [default: the last]")
-    return click.argument("size", type=_Size())(_METRIC(blank(command)))
+    return click.argument("size", type=BoardSize())(_METRIC(blank(command)))
 
 
 @click.group()

@@ -13,6 +13,7 @@ COMMANDS = {
     "solve": "solve",
     "hint": "hint",
     "lookup": "lookup",
+    "find": "find",
     "verify": "verify",
     "convert": "convert",
     "submit": "batches",
@@ -29,7 +30,7 @@ COMMANDS = {
     "db": "database",
 }
 PANELS = {
-    "On this machine": ["solve", "hint", "lookup", "verify", "convert", "tables", "atlas"],
+    "On this machine": ["solve", "hint", "lookup", "find", "verify", "convert", "tables", "atlas"],
     "Batches for the workers": ["submit", "status", "results", "cancel"],
     "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
 }

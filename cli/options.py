@@ -134,6 +134,17 @@ class Size(click.ParamType[int]):
         return size
 
 
+class BoardSize(click.ParamType[tuple[int, int]]):
+    """The width and the height of a board."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, int]:
+        if match := re.fullmatch(r"(\d{1,2})x(\d{1,2})", str(value)):
+            return int(match[1]), int(match[2])
+        self.fail(f"{value!r} is not a width and a height such as 3x4", param, ctx)
+
+
 class Seconds(click.ParamType[float]):
     """A positive time; ``nan`` would be a budget that never ends."""
 

@@ -9,7 +9,7 @@ from unjam.store.schema import metadata
 
 
 def run(connection: Connection) -> None:
-    context.configure(connection=connection, target_metadata=metadata)
+    context.configure(connection=connection, target_metadata=metadata, transaction_per_migration=True)
     with context.begin_transaction():
         context.run_migrations()
 
@@ -21,5 +21,5 @@ else:
     url = get_settings().database_url
     if url is None:
         raise SystemExit("set UNJAM_DATABASE_URL to use the alembic command")
-    with open_engine(url).begin() as own:
+    with open_engine(url).connect() as own:
         run(own)

@@ -236,6 +236,40 @@ def test_lookup_finds_other_orientations_and_reports_bad_entries(api: httpx.Clie
     assert puzzle.json()["answers"][0]["length"] == 2
 
 
+def test_levels_are_found_by_their_optimum_page_by_page(api: httpx.Client) -> None:
+    boards = [
+        "ooooooooooooAAoooBoooooBoooooooooooo",
+        "ooooooooooooAAoooooooooooooooooooooo",
+        "ooooooooooooAAoCoBoooCoBoooooooooooo",
+    ]
+    levels = [{"family": "rush", "board": board} for board in boards]
+    wait_until_done(api, api.post("/v1/batches", json={"levels": [*levels, TILES]}).json()["id"])
+    question: dict[str, Any] = {"family": "rush", "min": 2, "max": 9}
+    whole = api.get("/v1/puzzles", params=question).json()
+    assert [2 <= level["known"]["slide"] <= 9 for level in whole["levels"]] == [True, True]
+    assert whole["next"] is None
+    first = api.get("/v1/puzzles", params=question | {"limit": 1}).json()
+    second = api.get("/v1/puzzles", params=question | {"limit": 1, "after": first["next"]}).json()
+    assert first["levels"] + second["levels"] == whole["levels"]
+    seeded = api.get("/v1/puzzles", params=question | {"seed": 5}).json()
+    assert sorted(map(str, seeded["levels"])) == sorted(map(str, whole["levels"]))
+    assert len(api.get("/v1/puzzles", params=question | {"size": "6x6", "pieces": 3}).json()["levels"]) == 1
+    assert api.get("/v1/puzzles", params=question | {"size": "5x6"}).json() == {"levels": [], "next": None}
+    # what is found can be ordered as it is, and is known
+    batch = api.post("/v1/batches", json={"levels": whole["levels"]}).json()
+    assert (batch["done"], batch["bad"], batch["outcomes"]) == (2, 0, {"optimal": 2})
+    refused(api.get("/v1/puzzles", params=question | {"metric": "path"}), 422, "unknown_metric")
+    for wrong in (
+        {"min": 10},
+        {"family": "chess"},
+        {"after": "7"},
+        {"after": "0-1", "seed": 1},
+        {"size": "6"},
+        {"limit": 0},
+    ):
+        refused(api.get("/v1/puzzles", params=question | wrong), 422, "invalid_request")
+
+
 def test_unknown_things_are_not_found(idle_api: httpx.Client) -> None:
     refused(idle_api.get("/v1/batches/999999"), 404, "not_found")
     refused(idle_api.get("/v1/batches/999999/results"), 404, "not_found")

@@ -308,6 +308,27 @@ class TestLookup:
             assert "has no metric 'path'" in unjam(command, pack, "--metric", "path", code=1).stdout
 
 
+class TestFind:
+    def test_what_is_found_is_a_pack(self, unjam: Unjam, tmp_path: Path) -> None:
+        unjam("solve", write_pack(tmp_path / "a.jsonl", TWO, AROUND, LOT))
+        [level] = lines(unjam("find", "--family", "rush", "--min", "2", "--max", "2").stdout)
+        assert level["known"] == {"slide": 2}
+        assert level["name"] == unjam.rows("lookup", "--family", "rush", "--board", TWO["board"])[0]["key"]
+        for ending in ("jsonl", "csv", "txt"):
+            pack = tmp_path / f"found.{ending}"
+            unjam("find", "--family", "rush", "--size", "6x6", "--seed", "1", "--output", pack)
+            [row] = unjam.rows("solve", pack)
+            assert (row["name"], row["length"], row["known_ok"]) == (level["name"], 2, True)
+
+    def test_nothing_found(self, unjam: Unjam) -> None:
+        result = unjam("find", "--family", "rush", "--min", "25", code=1)
+        assert (result.stdout, result.stderr) == ("", "no such level is stored\n")
+
+    def test_what_cannot_be_is_refused(self, unjam: Unjam) -> None:
+        assert "rush has no metric 'path'" in unjam("find", "--family", "rush", "--metric", "path", code=2).stderr
+        assert "--min is more" in unjam("find", "--family", "rush", "--min", "5", "--max", "4", code=2).stderr
+
+
 class TestVerify:
     def test_given_answers(self, unjam: Unjam, tmp_path: Path) -> None:
         pack = write_pack(tmp_path / "pack.jsonl", TWO, AROUND, STUCK)

@@ -23,7 +23,7 @@ LAYERS = {
     "unjam.sharing": ("unjam",),
     "unjam.watch": ("unjam",),
     "unjam": ("unjam.errors", "unjam.puzzles", "unjam.search"),
-    "migrations": ("unjam.store", "unjam.settings"),
+    "migrations": ("unjam.store", "unjam.settings", "migrations"),
     "worker": ("unjam", "worker"),
     "api": ("unjam", "api", "worker.tasks"),
     "cli": ("unjam", "cli", "api", "worker"),

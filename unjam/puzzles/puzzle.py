@@ -76,12 +76,13 @@ class Puzzle(ABC):
         """Why no search is needed: the proof that the goal cannot be reached, or None."""
         return None
 
-    def check_metric(self, metric: str | None) -> Metric:
+    @classmethod
+    def check_metric(cls, metric: str | None) -> Metric:
         """The metric itself, or the family's default for None; raises MetricError."""
-        for known in self.metrics:
+        for known in cls.metrics:
             if metric is None or metric == known:
                 return known
-        raise MetricError(f"{self.family} has no metric {metric!r}; it has {', '.join(self.metrics)}")
+        raise MetricError(f"{cls.family} has no metric {metric!r}; it has {', '.join(cls.metrics)}")
 
     def apply(self, state: State, move: Move, metric: Metric) -> State:
         """The position after a move; raises IllegalMove."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import orjson
 import psycopg
 from sqlalchemy import Connection, Engine, create_engine, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from unjam.errors import StoreError
 from unjam.settings import Settings
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATING = 7305101  # key of the advisory lock: one process migrates, the others wait
+LOCK_SECONDS, LOCK_TRIES = 3, 100  # how long a migration holds up others while it waits for a lock, and how often
 
 
 def open_engine(url: str) -> Engine:
@@ -47,15 +49,18 @@ def database(settings: Settings) -> Iterator[str]:
             yield url
 
 
-def migrate(url: str) -> None:
-    """Bring the schema up to this program's; costs one query when it is. Raises StoreError where it cannot."""
-    if revision(url) != REVISION:
-        _alembic(url, "head")
+def migrate(url: str, to: str = REVISION) -> None:
+    """Bring the schema up to this program's, or an earlier one; costs one query when it is. Workers may go on.
+
+    Raises StoreError where it cannot.
+    """
+    if revision(url) != to:
+        _alembic(url, "upgrade", to)
 
 
 def downgrade(url: str, to: str) -> None:
     """Take the schema back to an earlier revision, ``base`` for an empty database; what it held is dropped."""
-    _alembic(url, to)
+    _alembic(url, "downgrade", to)
 
 
 def reset(url: str) -> None:
@@ -91,17 +96,40 @@ def alembic_config(connection: Connection) -> Config:
     return config
 
 
-def _alembic(url: str, to: str) -> None:
+def _alembic(url: str, direction: Literal["upgrade", "downgrade"], to: str) -> None:
     from alembic import command
     from alembic.util import CommandError
 
     engine = open_engine(url)
     try:
-        with engine.begin() as connection:
-            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATING})")
+        with engine.connect() as connection, _alone(connection):
             config = alembic_config(connection)
-            (command.upgrade if to == "head" else command.downgrade)(config, to)
+            for patience in range(LOCK_TRIES):
+                try:
+                    getattr(command, direction)(config, to)
+                    return
+                except OperationalError as error:
+                    if not isinstance(error.orig, psycopg.errors.LockNotAvailable) or patience == LOCK_TRIES - 1:
+                        raise
+                    connection.rollback()
+                    time.sleep(LOCK_SECONDS)
     except CommandError as error:
         raise StoreError(f"cannot migrate the database: {error}") from error
     finally:
-        engine.dispose()
+        engine.dispose()  # the session ends, and its settings and lock with it
+
+
+@contextmanager
+def _alone(connection: Connection) -> Iterator[None]:
+    """The only process that migrates. It asks again and again: one that waited inside Postgres would be a transaction
+    that an index built concurrently waits for.
+
+    A statement of a migration that must wait for a long transaction gives way after some seconds, since all others
+    queue up behind it.
+    """
+    while not connection.exec_driver_sql(f"SELECT pg_try_advisory_lock({_MIGRATING})").scalar_one():
+        connection.rollback()
+        time.sleep(0.1)
+    connection.exec_driver_sql(f"SET lock_timeout = {int(1000 * LOCK_SECONDS)}")
+    connection.commit()
+    yield

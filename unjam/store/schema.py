@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0004"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0005"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -91,7 +91,7 @@ solution = Table(
     CheckConstraint("outcome <> 'bounded' OR lower IS NOT NULL", "bounded"),
     CheckConstraint("lower >= 0 AND lower <= upper", "bounds"),
     CheckConstraint("octet_length(moves) = 2 * upper", "moves"),
-    Index(None, "family", "metric", "length", postgresql_where=text("length IS NOT NULL")),
+    Index(None, "family", "metric", "length", "puzzle_id", postgresql_where=text("length IS NOT NULL")),
 )
 
 # Every search that was run, for good: what it cost and how it ended.

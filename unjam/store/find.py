@@ -1,0 +1,123 @@
+"""Levels by their optimum: "20 levels of rush with 25 to 30 moves"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import Engine, func, select
+
+from unjam.puzzles.puzzle import Metric
+from unjam.store.schema import puzzle as puzzles
+from unjam.store.sql import sql
+
+MOST_MOVES = 2**31 - 1  # the store keeps an optimum as an integer
+NEWEST = 2**63 - 1
+LOOKED_AT = 20_000  # puzzles for one page, which ends there, however few of them have the size that is wanted
+MOST_AT_ONCE = 4000  # of them in one query
+PAGE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Solved levels of ``family`` with ``min`` to ``max`` moves of ``metric``.
+
+    ``size`` is width and height, or the reverse; ``pieces`` how many pieces there are; None for any.
+    """
+
+    family: str
+    metric: Metric
+    min: int = 0
+    max: int = MOST_MOVES
+    size: tuple[int, int] | None = None
+    pieces: int | None = None
+
+
+class Place(NamedTuple):
+    """How far a walk through the store is that began behind the puzzle number ``start``: it has come to ``last``."""
+
+    start: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Levels as entries of a pack, named by their keys; and from where on there may be more, None at the end."""
+
+    levels: list[dict[str, Any]]
+    next: Place | None
+
+
+def find(engine: Engine, wanted: Wanted, *, limit: int, seed: int | None = None) -> Iterator[dict[str, Any]]:
+    """The first ``limit`` levels, read page by page; ``seed`` as for ``first_place``."""
+    place: Place | None = first_place(engine, seed)
+    while place is not None and limit > 0:
+        page = find_page(engine, wanted, place, min(limit, PAGE))
+        yield from page.levels
+        limit -= len(page.levels)
+        place = page.next
+
+
+def first_place(engine: Engine, seed: int | None) -> Place:
+    """Where to begin: at the oldest puzzle, or with a seed at a random one; from the newest it goes on with the oldest.
+
+    Puzzles that came together are in the order of their keys, which are hashes, so neighbours are a random sample.
+    """
+    if seed is None:
+        return Place(0, 0)
+    with engine.connect() as connection:
+        newest = connection.execute(select(func.max(puzzles.c.id))).scalar_one() or 0
+    start = Random(seed).randint(0, newest)
+    return Place(start, start)
+
+
+def find_page(engine: Engine, wanted: Wanted, place: Place, limit: int) -> Page:
+    """At most ``limit`` levels from a place on, in the order in which they came into the store.
+
+    A page may hold fewer although there are more: where size or pieces are rare, it ends when many puzzles were looked
+    at, so that no client waits long.
+    """
+    levels: list[dict[str, Any]] = []
+    start, last = place
+    looked_at, most = 0, limit
+    with engine.connect() as connection:
+        while looked_at < LOOKED_AT:
+            until = start if last < start else NEWEST
+            rows = connection.exec_driver_sql(sql("find"), _parameters(wanted, last, until, most)).all()
+            for row in rows:
+                last = row.puzzle_id
+                if row.canonical is not None:
+                    levels.append(_level(wanted, row))
+                    if len(levels) == limit:
+                        return Page(levels, None if last == until else Place(start, last))
+            if len(rows) < most:
+                if until == start or start == 0:
+                    return Page(levels, None)
+                last = 0  # that was the newest: on with the oldest
+            looked_at += len(rows)
+            most = min(4 * most, MOST_AT_ONCE)
+    return Page(levels, None if last == until else Place(start, last))
+
+
+def _parameters(wanted: Wanted, after: int, until: int, limit: int) -> dict[str, object]:
+    width, height = wanted.size or (None, None)
+    return {
+        "family": wanted.family,
+        "metric": wanted.metric,
+        "min": wanted.min,
+        "max": wanted.max,
+        "width": width,
+        "height": height,
+        "pieces": wanted.pieces,
+        "after": after,
+        "until": until,
+        "limit": limit,
+    }
+
+
+def _level(wanted: Wanted, row: Any) -> dict[str, Any]:
+    known = {"metric": wanted.metric, "known": {wanted.metric: row.length}}
+    return {"family": wanted.family, "name": row.key.hex(), **orjson.loads(row.canonical), **known}
