@@ -11,13 +11,15 @@ from fastapi import FastAPI
 
 from api import batches, errors, health, hints, puzzles
 from api.body import BodyLimit
+from api.limits import Buckets
+from api.request_id import RequestId
 from api.telemetry import RequestMetrics
 from unjam.settings import Settings, get_settings
 from unjam.store.database import database, open_engine
 
 DESCRIPTION = """
 Finds, proves and keeps the optimal move counts of sliding puzzles, in the words of docs/formats.md.
-Every error answer has the shape `{"error": {"code", "message", "details"}}`.
+Every error answer has the shape `{"error": {"code", "message", "details", "request_id"}}`.
 """
 
 
@@ -43,9 +45,11 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.hints = Semaphore(settings.max_hints)
+    app.state.buckets = Buckets()
     errors.install(app)
-    for routes in (batches.routes, puzzles.routes, hints.routes, health.routes):
+    for routes in (batches.routes, puzzles.routes, hints.routes, health.routes, health.guarded):
         app.include_router(routes)
     app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
     app.add_middleware(RequestMetrics)
+    app.add_middleware(RequestId)
     return app

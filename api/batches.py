@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from hashlib import file_digest, sha256
 from itertools import islice
 from typing import Annotated, Any, BinaryIO, Literal
 
 import orjson
-from fastapi import APIRouter, BackgroundTasks, Header, Path, Query, Request, Response
+from fastapi import APIRouter, BackgroundTasks, Header, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import ValidationError
@@ -15,18 +16,21 @@ from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
 
 from api import levels
+from api.access import READ, SUBMIT, BatchId, Caller, CallerDep, GuardedRoute
 from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
 from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
 from unjam.settings import Settings
 from unjam.store import batches
+from unjam.store.once import Once
 
 NDJSON = "application/x-ndjson"
 ROWS_AT_ONCE = 500  # of a stream: one trip to the thread pool, one piece of the body
 
-routes = APIRouter(prefix="/v1/batches", tags=["batches"])
-BatchId = Annotated[int, Path(ge=1, lt=2**63, description="The batch's number.")]
+routes = APIRouter(
+    prefix="/v1/batches", tags=["batches"], route_class=GuardedRoute, responses=documented(401, 403, 429)
+)
 
 _order_schema = BatchOrder.model_json_schema(ref_template="#/components/schemas/{model}")
 _order_schema.pop("$defs")
@@ -43,53 +47,60 @@ ORDER_BODY = {
 
 @routes.post(
     "",
+    dependencies=[SUBMIT],
     status_code=202,
-    responses=documented(400, 413, 415, 422, 503),
+    responses=documented(400, 409, 413, 415, 422, 503),
     openapi_extra=ORDER_BODY,
 )
 async def create_batch(
     request: Request,
     response: Response,
     background: BackgroundTasks,
+    caller: CallerDep,
     engine: EngineDep,
     settings: SettingsDep,
     options: Annotated[PackOptions, Query()],
+    idempotency_key: Annotated[
+        str | None, Header(min_length=1, max_length=200, pattern=r"^[!-~]+$", description="The order's name.")
+    ] = None,
 ) -> Batch:
     """Accept levels to solve.
 
     The body is a JSON order, or a pack: JSON Lines, CSV or text. Options of a pack order go into the query. The answer
-    comes when the order is safely stored; levels the store already has answers for cost nothing.
+    comes when the order is safely stored; levels the store already has answers for cost nothing. An order with an
+    Idempotency-Key can be sent again when its answer was lost: it is the same batch then.
     """
     media = levels.media_type(request)
     if media == levels.JSON and request.query_params:
         problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
         raise RequestValidationError([problem])
     with await spool(request) as body:
-        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings)
+        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings, caller, idempotency_key)
     background.add_task(announce, settings, submitted, "bulk")  # a broker that hangs must not delay the acceptance
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)
 
 
-@routes.get("", responses=documented(422, 503))
+@routes.get("", dependencies=[READ], responses=documented(422, 503))
 def list_batches(
     engine: EngineDep,
+    caller: CallerDep,
     before: Annotated[int | None, Query(ge=1, lt=2**63, description="Only batches with a smaller number.")] = None,
     limit: Annotated[int, Query(ge=1, le=1000, description="Batches at most.")] = 100,
 ) -> BatchList:
-    """Batches, the newest first."""
-    found = batches.list_batches(engine, before=before, limit=limit + 1)
+    """Batches, the newest first: those of the API key, or all for one with the scope admin."""
+    found = batches.list_batches(engine, before=before, limit=limit + 1, key_id=caller.sees)
     page = [Batch.model_validate(one) for one in found[:limit]]
     return BatchList(batches=page, next=page[-1].id if len(found) > limit else None)
 
 
-@routes.get("/{batch_id}", responses=documented(404, 422, 503))
+@routes.get("/{batch_id}", dependencies=[READ], responses=documented(404, 422, 503))
 def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     """How far a batch is."""
     return status(engine, batch_id)
 
 
-@routes.delete("/{batch_id}", responses=documented(404, 422, 503))
+@routes.delete("/{batch_id}", dependencies=[SUBMIT], responses=documented(404, 422, 503))
 def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
     """Cancel a batch: what is solved stays, the rest is dropped. Cancelling twice, or too late, changes nothing."""
     batches.cancel(engine, batch_id)
@@ -98,6 +109,7 @@ def cancel_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
 
 @routes.get(
     "/{batch_id}/results",
+    dependencies=[READ],
     response_model=ResultPage,
     responses={
         200: {
@@ -134,8 +146,21 @@ def status(engine: Engine, batch_id: int) -> Batch:
     return Batch.model_validate(batches.status(engine, batch_id))
 
 
-def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, settings: Settings) -> batches.Submitted:
+def _submit(
+    engine: Engine,
+    body: BinaryIO,
+    media: str,
+    options: PackOptions,
+    settings: Settings,
+    caller: Caller,
+    idempotency_key: str | None,
+) -> batches.Submitted:
     order: SearchOrder
+    once = None
+    if idempotency_key is not None:
+        digest = file_digest(body, lambda: sha256(f"{media} {options.model_dump_json()} ".encode())).digest()  # type: ignore[arg-type]
+        once = Once(idempotency_key, digest)
+        body.seek(0)
     if media == levels.JSON:
         order = json_order = _json_order(body.read())
         entries = levels.from_objects(json_order.levels)
@@ -144,13 +169,15 @@ def _submit(engine: Engine, body: BinaryIO, media: str, options: PackOptions, se
         entries = levels.from_pack(body, media, options)
     return batches.submit(
         engine,
-        levels.bounded(entries, settings.max_batch_levels),
+        levels.bounded(entries, caller.most_levels(settings.max_batch_levels)),
         metric=order.metric,
         budget=order.budget.budget(settings.max_budget_bytes),
         name=order.name,
         algorithm=order.algorithm,
         heuristic=order.heuristic,
         distributed=order.distributed,
+        key_id=caller.key_id,
+        once=once,
     )
 
 

@@ -1,10 +1,10 @@
-"""One JSON shape for every error: ``{"error": {"code", "message", "details"}}``. No stack trace leaves the process."""
+"""One JSON shape for every error, that of ErrorBody. No stack trace leaves the process."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Self
 
 import structlog
 from fastapi import FastAPI, Request
@@ -15,17 +15,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
 
-from unjam.errors import MetricError, NoSuchBatch, PackError, ParseError, SearchError, UnjamError
+from api.request_id import HEADER, request_id
+from unjam.errors import MetricError, NoSuchBatch, OrderConflict, PackError, ParseError, SearchError, UnjamError
 
 log = structlog.get_logger(__name__)
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong: a code for programs, a message for people, and where in the request it was."""
+    """What went wrong: a code for programs, a message for people, where in the request it was, and of which request."""
 
     code: str
     message: str
     details: dict[str, Any] = Field(default_factory=dict)
+    request_id: str | None = Field(description="As in the header X-Request-ID, and in the log.")
 
 
 class ErrorBody(BaseModel):
@@ -33,7 +35,9 @@ class ErrorBody(BaseModel):
 
     model_config = ConfigDict(
         json_schema_extra={
-            "examples": [{"error": {"code": "not_found", "message": "There is no batch 7.", "details": {"batch": 7}}}]
+            "examples": [
+                {"error": {"code": "not_found", "message": "there is no batch 7", "details": {}, "request_id": "3b9f"}}
+            ]
         }
     )
 
@@ -48,13 +52,18 @@ class ApiError(HTTPException):
         self.code = code
         self.details = details
 
+    def with_headers(self, headers: Mapping[str, str]) -> Self:
+        self.headers = headers
+        return self
+
 
 def answer(
     status: int, code: str, message: str, details: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
     """An error in the one shape."""
-    body = {"error": {"code": code, "message": message, "details": jsonable_encoder(details)}}
-    return JSONResponse(body, status, headers)
+    name = request_id()
+    error = {"code": code, "message": message, "details": jsonable_encoder(details), "request_id": name}
+    return JSONResponse({"error": error}, status, {**(headers or {}), **({HEADER: name} if name else {})})
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -88,6 +97,7 @@ def install(app: FastAPI) -> None:
     async def unjam_error(request: Request, error: UnjamError) -> JSONResponse:
         for kind, status, code in (
             (NoSuchBatch, 404, "not_found"),
+            (OrderConflict, 409, "order_conflict"),
             (MetricError, 422, "unknown_metric"),
             (SearchError, 422, "unfit_search"),
             (PackError, 422, "unreadable_pack"),

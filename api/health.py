@@ -10,6 +10,7 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import Engine, text
 
+from api.access import READ, GuardedRoute
 from api.context import EngineDep, SettingsDep
 from api.errors import ApiError, documented
 from api.schemas import Health
@@ -20,6 +21,7 @@ TIMEOUT = 2.0  # seconds that Redis may take to answer a ping
 
 log = structlog.get_logger(__name__)
 routes = APIRouter(tags=["service"])
+guarded = APIRouter(tags=["service"], route_class=GuardedRoute, responses=documented(401, 403, 429, 503))
 
 
 @routes.get("/healthz")
@@ -39,7 +41,7 @@ def readyz(engine: EngineDep, settings: SettingsDep) -> Health:
     return Health(status="ready", checks=checks)
 
 
-@routes.get("/metrics", response_class=Response)
+@guarded.get("/metrics", dependencies=[READ], response_class=Response)
 def metrics() -> Response:
     """Request counts and durations, for Prometheus."""
     return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from api import levels
+from api.access import SUBMIT, GuardedRoute
 from api.context import EngineDep, SettingsDep
 from api.errors import ApiError, documented
 from api.schemas import HintAnswer, HintOrder
@@ -20,7 +21,7 @@ from unjam.store.lookup import stored_solution
 
 LOOK_AGAIN = 0.1  # seconds between two looks at whether the client is still there
 
-routes = APIRouter(prefix="/v1", tags=["puzzles"])
+routes = APIRouter(prefix="/v1", tags=["puzzles"], route_class=GuardedRoute, responses=documented(401, 403, 429))
 
 
 def slots(request: Request) -> asyncio.Semaphore:
@@ -28,7 +29,7 @@ def slots(request: Request) -> asyncio.Semaphore:
     return cast(asyncio.Semaphore, request.app.state.hints)
 
 
-@routes.post("/hint", responses=documented(400, 413, 422, 503))
+@routes.post("/hint", dependencies=[SUBMIT], responses=documented(400, 413, 422, 503))
 async def hint(
     order: HintOrder,
     request: Request,
@@ -45,9 +46,8 @@ async def hint(
     found = await run_in_threadpool(known_hint, puzzle, metric, stored)
     if found is None:
         if slots.locked():
-            busy = ApiError(503, "busy", "As many searches for hints as may run at once are running; try again.")
-            busy.headers = {"Retry-After": "1"}
-            raise busy
+            message = "As many searches for hints as may run at once are running; try again."
+            raise ApiError(503, "busy", message).with_headers({"Retry-After": "1"})
         async with slots:
             found = await _searched(request, partial(searched_hint, puzzle, metric, budget, stored))
     return HintAnswer.model_validate(await run_in_threadpool(found.fields, puzzle))

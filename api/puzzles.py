@@ -11,6 +11,7 @@ from sqlalchemy import Engine
 from starlette.concurrency import run_in_threadpool
 
 from api import levels
+from api.access import READ, SUBMIT, CallerDep, GuardedRoute
 from api.batches import status
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import ApiError, documented
@@ -30,17 +31,20 @@ from unjam.store import batches, find, lookup
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.02, 0.5  # seconds between two looks at the store while a client waits
 
-routes = APIRouter(prefix="/v1", tags=["puzzles"])
+routes = APIRouter(prefix="/v1", tags=["puzzles"], route_class=GuardedRoute, responses=documented(401, 403, 429))
 
 
 @routes.post(
     "/solve",
+    dependencies=[SUBMIT],
     responses={
         202: {"model": Solved, "description": "Accepted, but not solved within `wait`: ask for the batch."},
         **documented(400, 413, 422, 503),
     },
 )
-async def solve(order: SolveOrder, response: Response, engine: EngineDep, settings: SettingsDep) -> Solved:
+async def solve(
+    order: SolveOrder, response: Response, caller: CallerDep, engine: EngineDep, settings: SettingsDep
+) -> Solved:
     """Solve one level and wait up to `wait` seconds for the answer."""
     deadline = monotonic() + order.wait
     entry = levels.from_order(order)
@@ -54,6 +58,7 @@ async def solve(order: SolveOrder, response: Response, engine: EngineDep, settin
         queue="interactive",
         algorithm=order.algorithm,
         heuristic=order.heuristic,
+        key_id=caller.key_id,
     )
     await run_in_threadpool(announce, settings, submitted, "interactive")
     pause = FIRST_PAUSE
@@ -68,7 +73,7 @@ async def solve(order: SolveOrder, response: Response, engine: EngineDep, settin
     return Solved(batch=await run_in_threadpool(status, engine, submitted.batch_id), result=result)
 
 
-@routes.post("/lookup", response_model=LookupResults, responses=documented(400, 413, 422, 503))
+@routes.post("/lookup", dependencies=[READ], response_model=LookupResults, responses=documented(400, 413, 422, 503))
 def look_up(order: LookupOrder, engine: EngineDep) -> LookupResults:
     """What the store knows about many puzzles, in any orientation. Solves nothing."""
     entries = list(levels.from_objects(order.puzzles))
@@ -84,7 +89,7 @@ def look_up(order: LookupOrder, engine: EngineDep) -> LookupResults:
     return LookupResults(results=found)
 
 
-@routes.get("/puzzles", responses=documented(422, 503))
+@routes.get("/puzzles", dependencies=[READ], responses=documented(422, 503))
 def find_puzzles(engine: EngineDep, options: Annotated[FindOptions, Query()]) -> LevelPage:
     """Solved levels of a family with so many moves, in the order in which they came into the store.
 
@@ -99,7 +104,7 @@ def find_puzzles(engine: EngineDep, options: Annotated[FindOptions, Query()]) ->
     return LevelPage(levels=page.levels, next=page.next and "-".join(map(str, page.next)))
 
 
-@routes.get("/puzzles/{key}", responses=documented(404, 422, 503))
+@routes.get("/puzzles/{key}", dependencies=[READ], responses=documented(404, 422, 503))
 def get_puzzle(
     engine: EngineDep,
     key: Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="The puzzle's key, as results tell it.")],

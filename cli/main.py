@@ -26,13 +26,14 @@ COMMANDS = {
     "worker": "service",
     "reconcile": "service",
     "api": "service",
+    "keys": "keys",
     "migrate": "database",
     "db": "database",
 }
 PANELS = {
     "On this machine": ["solve", "hint", "lookup", "find", "verify", "convert", "tables", "atlas"],
     "Batches for the workers": ["submit", "status", "results", "cancel"],
-    "The service": ["up", "worker", "reconcile", "api", "migrate", "db"],
+    "The service": ["up", "worker", "reconcile", "api", "keys", "migrate", "db"],
 }
 INTERRUPTED = 130
 

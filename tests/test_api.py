@@ -99,7 +99,8 @@ def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     assert answer.headers["content-type"] == "application/json"
     body = answer.json()
     assert body.keys() == {"error"}
-    assert body["error"].keys() == {"code", "message", "details"}
+    assert body["error"].keys() == {"code", "message", "details", "request_id"}
+    assert body["error"]["request_id"] == answer.headers["x-request-id"]
     assert body["error"]["code"] == code
     assert "Traceback" not in answer.text
     error: dict[str, Any] = body["error"]

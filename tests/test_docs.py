@@ -8,9 +8,8 @@ from pathlib import Path
 
 import click
 import pytest
-from fastapi.routing import APIRoute
 
-from api import batches, health, hints, puzzles
+from api.app import create_app
 from cli.main import cli
 from unjam.packs.fields import Defaults
 from unjam.packs.read import read_pack
@@ -67,7 +66,7 @@ def test_every_command_has_help_with_an_example(name: str) -> None:
 
 
 def test_no_command_and_no_option_is_made_up() -> None:
-    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db |tables |atlas )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
+    usage = re.compile(r"(?:^|[(|] ?)(unjam (?:db |keys |tables |atlas )?[a-z]+)([^\n#|>)]*)", re.MULTILINE)
     for page in PAGES:
         for _, script in blocks(page.read_text(), "sh"):
             for command, arguments in usage.findall(script):
@@ -95,13 +94,8 @@ def test_every_variable_in_the_docs_exists() -> None:
 def test_every_endpoint_is_documented() -> None:
     page = (DOCS / "api.md").read_text()
     documented = set(re.findall(r"^\| `(GET|POST|DELETE|PUT) (/\S*)` \|", page, re.MULTILINE))
-    served = {
-        (method, route.path)
-        for routes in (batches.routes, puzzles.routes, hints.routes, health.routes)
-        for route in routes.routes
-        if isinstance(route, APIRoute)
-        for method in route.methods
-    }
+    paths = create_app(Settings()).openapi()["paths"]
+    served = {(method.upper(), path) for path, operations in paths.items() for method in operations}
     assert documented == served
     for method, path in served:
         if path.startswith("/v1"):

@@ -40,6 +40,9 @@ class Settings(BaseSettings):
     )
     api_host: str = Field(default="127.0.0.1", description="Address the API listens on.")
     api_port: int = Field(default=8731, ge=0, le=65535, description="Port the API listens on.")
+    local_needs_key: bool = Field(
+        default=False, description="Whether clients on the API's own machine need a key, too, as those elsewhere do."
+    )
     max_body_bytes: int = Field(default=256 * 2**20, gt=0, description="Largest request body the API accepts.")
     max_batch_levels: int = Field(default=1_000_000, gt=0, description="Most levels in one batch of the API.")
     max_budget_bytes: int = Field(
