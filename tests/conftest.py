@@ -6,16 +6,18 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 from sqlalchemy import Engine
 
 import unjam.sharing
+from unjam.settings import Settings
 from unjam.store.database import migrate, open_engine
 from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
 
-pytest.register_assert_rewrite("tests.shared_searches")  # or its failures would not say what was there
+pytest.register_assert_rewrite("tests.serving", "tests.shared_searches")  # or its failures would not say what was there
 
 # A shell has what it runs in the background ignore Ctrl-C; the tests of it would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -110,3 +112,35 @@ def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches are shared at once, and in small parts."""
     monkeypatch.setattr(unjam.sharing, "DISTRIBUTED_SECONDS", 0.02)
     monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.1)
+
+
+@pytest.fixture
+def settings(database_url: str, tmp_path: Path) -> Settings:
+    """Those of an API over a new store, with small limits."""
+    from tests.serving import BODY_LIMIT, LEVEL_LIMIT
+
+    return Settings(
+        database_url=database_url,
+        redis_url=None,
+        home=tmp_path,
+        max_body_bytes=BODY_LIMIT,
+        max_batch_levels=LEVEL_LIMIT,
+    )
+
+
+@pytest.fixture
+def idle_api(settings: Settings) -> Iterator[httpx.Client]:
+    """The API without any worker."""
+    from tests.serving import serving
+
+    with serving(settings) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def api(idle_api: httpx.Client, database_url: str) -> Iterator[httpx.Client]:
+    """The API with a worker."""
+    from tests.serving import working
+
+    with working(database_url):
+        yield idle_api

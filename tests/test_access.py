@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import pytest
 from sqlalchemy import Engine, inspect, text
-from test_api import RUSH, TILES, refused, serving, working
 
 from api.access import GuardedRoute
 from api.app import create_app
+from tests.serving import RUSH, TILES, refused, serving, working
 from unjam.settings import Settings
 from unjam.store import keys
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from test_api import BODY_LIMIT, HARD, RUSH, TILES, refused, serving, working
 
+from tests.serving import BODY_LIMIT, HARD, RUSH, TILES, refused, serving, working
 from unjam.settings import Settings
 
 LOT = {"family": "parkout", "board": "aA./..B/..b", "gates": [{"edge": "right:0", "opens": 1}]}

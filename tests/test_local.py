@@ -9,9 +9,9 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import Request
-from test_api import TILES, refused, serving
 
 from api.access import is_local
+from tests.serving import TILES, refused, serving
 from unjam.settings import Settings
 
 
