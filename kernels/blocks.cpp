@@ -4,7 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <new>
+#include <optional>
 
 #include "algorithm.hpp"
 #include "bindings.hpp"
@@ -21,22 +21,12 @@ namespace unjam {
 
 namespace {
 
-// Runs without the GIL. The tables ask before they grow; should the small change beside them fail, that is a budget too.
+// Runs without the GIL.
 template <class Run>
 Result released(const Limits& limits, Control& control, Run&& run) {
   const nb::gil_scoped_release release;
   Meter meter(limits, control);
-  try {
-    return run(meter);
-  } catch (const std::bad_alloc&) {
-    Result result;
-    result.outcome = "bounded";
-    result.reason = "bytes";
-    result.expanded = meter.expanded;
-    result.generated = meter.generated;
-    result.peak_bytes = meter.peak_bytes();
-    return result;
-  }
+  return *within_memory(meter, [&] { return std::optional(run(meter)); });
 }
 
 Result search_pieces(const Layout& layout, const Blocks& blocks, Algorithm algorithm, Meter& meter) {

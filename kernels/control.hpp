@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -125,6 +126,22 @@ inline Result layered_result(const Meter& meter, int depth, const char* stop, st
   for (const std::uint64_t states : layers) result.peak_states += states;
   result.profile = std::move(layers);
   return result;
+}
+
+// The tables ask before they grow; should the small change beside them fail, that is a budget too.
+template <class Run>
+std::optional<Result> within_memory(const Meter& meter, Run&& run) {
+  try {
+    return run();
+  } catch (const std::bad_alloc&) {
+    Result result;
+    result.outcome = "bounded";
+    result.reason = "bytes";
+    result.expanded = meter.expanded;
+    result.generated = meter.generated;
+    result.peak_bytes = meter.peak_bytes();
+    return result;
+  }
 }
 
 // From the number of the first state of each layer and the number of all.

@@ -55,6 +55,7 @@ NB_MODULE(KERNELS_MODULE, module) {
   unjam::bind_blocks(module);
   unjam::bind_klotski_kind(module);
   unjam::bind_level_graph(module);
+  unjam::bind_rush_bulk(module);
   unjam::bind_tiles_patterns(module);
   unjam::bind_tiles(module);
   unjam::bind_tiles_split(module);

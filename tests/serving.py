@@ -12,6 +12,7 @@ from api.app import create_app
 from unjam.settings import Settings
 from unjam.store.database import open_engine
 from unjam.work import work
+from worker.app import QUEUES
 
 TILES = {"family": "tiles", "board": "1 2 3/4 0 6/7 5 8"}
 RUSH = {"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo"}
@@ -43,7 +44,8 @@ def working(database_url: str) -> Iterator[None]:
 
     def run() -> None:
         while not stop.is_set():
-            if work(engine, None, worker="test", cancelled=stop.is_set) is None:
+            worked = [work(engine, worker="test", queue=queue, cancelled=stop.is_set) for queue in QUEUES]
+            if worked == [None, None]:
                 stop.wait(0.02)
 
     thread = threading.Thread(target=run)

@@ -70,7 +70,7 @@ def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
 def started(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:
     """A batch whose search is shared."""
     batch = submit(engine, entry, budget)
-    work(engine, None, worker="here", batch_id=batch.batch_id)
+    work(engine, worker="here", batch_id=batch.batch_id)
     assert query(engine, f"SELECT count(*) FROM checkpoint WHERE batch_id = {batch.batch_id}") == [(1,)]
     return batch
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, text
 
 from tests.levels import hard_levels, random_levels
+from unjam.packs.entry import Entry
 from unjam.puzzles.grid import Move
 from unjam.search.solution import Budget, Outcome, Solution
-from unjam.store import batches, chunks
+from unjam.store import batches, chunks, keys
 from unjam.store.batches import Submitted
 from unjam.store.chunks import Answer, Lease
 
@@ -23,7 +25,7 @@ def submit(engine: Engine, count: int, seed: int = 0) -> Submitted:
 
 
 def take(engine: Engine, batch: Submitted, worker: str = "one", seconds: float = 60) -> Lease:
-    held = chunks.lease(engine, None, worker, batch_id=batch.batch_id, seconds=seconds)
+    held = chunks.lease(engine, worker, batch_id=batch.batch_id, seconds=seconds)
     assert held is not None
     return held
 
@@ -42,37 +44,86 @@ def states(engine: Engine, batch: Submitted) -> list[tuple[str, int]]:
         return [(row[0], row[1]) for row in connection.execute(text(query), {"batch": batch.batch_id})]
 
 
-@pytest.mark.parametrize(
-    ("levels", "sizes"), [(0, []), (1, [1]), (16, [1] * 16), (17, [2] * 8 + [1]), (100, [7] * 14 + [2])]
-)
-def test_a_batch_is_cut_into_about_sixteen_chunks(engine: Engine, levels: int, sizes: list[int]) -> None:
+@pytest.mark.parametrize(("levels", "count"), [(0, 0), (1, 1), (16, 16), (17, 16), (100, 16)])
+def test_a_batch_is_cut_into_sixteen_chunks_of_one_size(engine: Engine, levels: int, count: int) -> None:
     batch = submit(engine, levels)
-    assert states(engine, batch) == [("waiting", size) for size in sizes]
-    assert len(batch.chunks) == len(sizes)
-
-
-def test_a_chunk_has_at_most_256_puzzles(engine: Engine) -> None:
-    batch = submit(engine, 4100)
     sizes = [left for _, left in states(engine, batch)]
-    assert max(sizes) == 256
-    assert sum(sizes) == batch.new == 4100
+    assert len(sizes) == len(batch.chunks) == count
+    assert sum(sizes) == levels
+    assert not sizes or max(sizes) - min(sizes) <= 1
+
+
+def test_chunks_are_cut_by_what_such_puzzles_took(engine: Engine) -> None:
+    learn(engine, hard_levels(20), seconds=0.5)
+    assert {left for _, left in states(engine, submit(engine, 100, seed=1))} == {4}
+    learn(engine, hard_levels(1000, seed=2), seconds=0.0)
+    largest = max(left for _, left in states(engine, submit(engine, 4100, seed=3)))
+    assert 150 < largest < 300
+
+
+def test_a_puzzle_that_takes_long_has_a_chunk_of_its_own(engine: Engine) -> None:
+    quick, slow = random_levels(60, families=("rush",)), hard_levels(2)
+    learn(engine, hard_levels(20, seed=1), seconds=60)
+    batch = batches.submit(engine, [*quick, *(replace(one, index=60 + one.index) for one in slow)], budget=BUDGET)
+    with engine.connect() as connection:
+        alone = connection.execute(
+            text("""
+                SELECT count(*) FROM pending q JOIN puzzle p ON p.id = q.puzzle_id
+                WHERE batch_id = :batch AND family = 'klotski' AND NOT EXISTS (
+                    SELECT FROM pending o WHERE o.chunk_id = q.chunk_id AND o.puzzle_id <> q.puzzle_id
+                )
+            """),
+            {"batch": batch.batch_id},
+        ).scalar_one()
+    assert alone == 2
+    assert sum(left for _, left in states(engine, batch)) == batch.new
+
+
+def learn(engine: Engine, levels: list[Entry], seconds: float) -> None:
+    """Have it known that such levels take so long."""
+    batch = batches.submit(engine, levels, budget=BUDGET)
+    with engine.connect() as connection:
+        rows = connection.execute(
+            text("SELECT puzzle_id, metric FROM pending WHERE batch_id = :b"), {"b": batch.batch_id}
+        )
+        known = [Answer(row[0], Solution(row[1], Outcome.BOUNDED, lower=1, seconds=seconds)) for row in rows]
+    chunks.note_costs(engine, known)
+    batches.cancel(engine, batch.batch_id)
 
 
 def test_no_two_workers_hold_one_chunk(engine: Engine) -> None:
     batch = submit(engine, 16)
     with ThreadPoolExecutor(8) as threads:
-        taken = list(threads.map(lambda number: chunks.lease(engine, None, f"worker {number}"), range(24)))
+        taken = list(threads.map(lambda number: chunks.lease(engine, f"worker {number}"), range(24)))
     held = [one for one in taken if one is not None]
     assert sorted(one.chunk_id for one in held) == batch.chunks
     assert len({task.puzzle_id for one in held for task in one.tasks}) == 16
 
 
-def test_interactive_work_goes_first(engine: Engine) -> None:
+def test_each_queue_has_its_own_work(engine: Engine) -> None:
     submit(engine, 1)
     urgent = batches.submit(engine, hard_levels(1, seed=9), budget=BUDGET, queue="interactive")
-    first = chunks.lease(engine, None, "one")
+    first = chunks.lease(engine, "one", queue="interactive")
     assert first is not None
     assert (first.batch_id, first.queue) == (urgent.batch_id, "interactive")
+    assert chunks.lease(engine, "one", queue="interactive") is None
+
+
+def test_batches_take_turns(engine: Engine) -> None:
+    large, small, late = submit(engine, 40), submit(engine, 3, seed=1), submit(engine, 2, seed=2)
+    order = [chunks.lease(engine, "one") for _ in range(21)]
+    served = [held.batch_id for held in order if held is not None]
+    names = {large.batch_id: "a", small.batch_id: "b", late.batch_id: "c"}
+    assert "".join(names[batch_id] for batch_id in served) == "abcabcab" + 13 * "a"
+
+
+def test_owners_take_turns_however_many_batches_they_have(engine: Engine) -> None:
+    key, _ = keys.create(engine, "other", ["submit"])
+    mine = [submit(engine, 2, seed=seed) for seed in range(5)]
+    theirs = batches.submit(engine, hard_levels(5, seed=9), budget=BUDGET, key_id=key.key_id)
+    order = [chunks.lease(engine, "one") for _ in range(10)]
+    assert [held is not None and held.batch_id == theirs.batch_id for held in order] == 5 * [False, True]
+    assert {held.batch_id for held in order if held} == {theirs.batch_id, *(batch.batch_id for batch in mine)}
 
 
 def test_a_lease_carries_what_the_search_needs(engine: Engine) -> None:
@@ -195,7 +246,7 @@ def test_cancelling_ends_what_waits_and_what_runs(engine: Engine) -> None:
     batches.cancel(engine, batch.batch_id)
     batches.cancel(engine, batch.batch_id)
     assert not chunks.wanted(engine, held)
-    assert chunks.lease(engine, None, "two") is None
+    assert chunks.lease(engine, "two") is None
     assert chunks.finish(engine, held, answer(held)[:1]) == []
     assert {state for state, _ in states(engine, batch)} == {"cancelled"}
     now = batches.status(engine, batch.batch_id)
@@ -216,7 +267,7 @@ def test_the_puzzle_that_kills_its_workers_is_found_by_bisection(engine: Engine)
     deadly = whole.tasks[5].puzzle_id
     chunks.finish(engine, whole, [])
     deaths = 0
-    while held := chunks.lease(engine, None, "victim"):
+    while held := chunks.lease(engine, "victim"):
         if deadly in {task.puzzle_id for task in held.tasks}:
             deaths += 1
             assert chunks.recover(engine, worker="victim").leases == 1

@@ -26,7 +26,7 @@ def solved(engine: Engine) -> list[dict[str, Any]]:
     for seed in (1, 2):
         entries = random_levels(80, seed=seed, families=("rush", "klotski"))
         batch = batches.submit(engine, entries, budget=Budget(seconds=60))
-        while work(engine, None, worker="here", batch_id=batch.batch_id):
+        while work(engine, worker="here", batch_id=batch.batch_id):
             pass
         rows += list(batches.results(engine, batch.batch_id))
     return rows

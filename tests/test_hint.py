@@ -217,7 +217,7 @@ def test_the_store_answers_in_any_orientation(engine: Engine) -> None:
     open_question = unjam.parse("tiles", "14 5 9 2 18/8 23 19 12 17/15 0 10 20 4/6 11 21 1 7/24 3 16 22 13")
     entries = [Entry(number, number + 1, puzzle) for number, puzzle in enumerate((level, stuck, open_question))]
     batch = batches.submit(engine, entries, budget=Budget(nodes=200_000))
-    while work(engine, None, worker="here", batch_id=batch.batch_id):
+    while work(engine, worker="here", batch_id=batch.batch_id):
         pass
     stored = partial(stored_solution, engine)
     for puzzle in (level, mirrored):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("short_slices")
 
 def test_a_cancelled_batch_shows_what_its_shared_search_has_found_out(engine: Engine) -> None:
     batch = started(engine, HARD)
-    assert work(engine, None, worker="here")
+    assert work(engine, worker="here")
     running = batches.status(engine, batch.batch_id)
     assert (running.outcomes, running.expanded > 10_000) == ({}, True)
     assert [row["outcome"] for row in batches.results(engine, batch.batch_id)] == [None]
@@ -78,8 +78,8 @@ def test_of_the_searches_that_are_left_only_the_farthest_is_kept(engine: Engine,
 def test_the_same_order_goes_on_where_it_was_cancelled(engine: Engine, database_url: str) -> None:
     cancelled = started(engine, LONG)
     for _ in range(4):  # farther than the next one can come alone
-        assert work(engine, None, worker="here")
-    late = chunks.lease(engine, None, "late")
+        assert work(engine, worker="here")
+    late = chunks.lease(engine, "late")
     assert late is not None
     batches.cancel(engine, cancelled.batch_id)
     before = query(engine, "SELECT id, bound, expanded, bound_generated FROM checkpoint")
@@ -100,7 +100,7 @@ def test_a_search_that_is_under_way_elsewhere_or_with_another_heuristic_is_not_a
         engine, [HARD], metric="step", budget=Budget(), heuristic="linear-conflict", distributed=True
     )
     batches.cancel(engine, other.batch_id - 1)
-    work(engine, None, worker="here", batch_id=other.batch_id)
+    work(engine, worker="here", batch_id=other.batch_id)
     started(engine, HARD)  # takes over the first one's
     started(engine, HARD)
     assert query(engine, "SELECT batch_id - 1 FROM checkpoint ORDER BY 1") == [(1,), (2,), (3,)]

@@ -70,17 +70,17 @@ def test_a_search_is_shared_when_it_takes_long(
 ) -> None:
     monkeypatch.setattr(unjam.sharing, "LOCAL_SECONDS", 0.05)
     batch = batches.submit(engine, [MEDIUM], metric="step", budget=Budget(), heuristic=HEURISTIC)
-    work(engine, None, worker="here")
+    work(engine, worker="here")
     assert left(engine)["checkpoint"] == 1
     drain(database_url, batch.batch_id, 2)
     assert_answered(engine, batch, one_process(MEDIUM))
 
 
 def test_slices_wait_behind_whoever_waits_for_an_answer(engine: Engine) -> None:
-    batch = batches.submit(
+    batches.submit(
         engine, [HARD], metric="step", budget=Budget(), heuristic=HEURISTIC, distributed=True, queue="interactive"
     )
-    done = work(engine, batch.chunks[0], worker="here")
+    done = work(engine, worker="here", queue="interactive")
     assert done is not None
     assert {queue for _, queue in done.waiting} == {"bulk"}
     assert query(engine, "SELECT DISTINCT queue FROM chunk WHERE state = 'waiting'") == [("bulk",)]
@@ -118,11 +118,11 @@ def test_a_known_solution_is_the_answer_once_the_bound_has_come_to_its_length(
 ) -> None:
     expected = one_process(MEDIUM)
     batch = submit(engine, MEDIUM)
-    work(engine, None, worker="here")
+    work(engine, worker="here")
     with engine.begin() as connection:
         values = {"length": expected.length, "moves": pack_moves(expected.moves)}
         connection.execute(text("UPDATE checkpoint SET upper = :length, moves = :moves"), values)
-    while work(engine, None, worker="here"):
+    while work(engine, worker="here"):
         pass
     [row] = batches.results(engine, batch.batch_id)
     assert (row["outcome"], row["length"], len(row["moves"])) == ("optimal", expected.length, expected.length)
@@ -133,9 +133,9 @@ def test_the_rest_of_a_slice_is_shared_out(engine: Engine, monkeypatch: pytest.M
     monkeypatch.setattr(unjam.sharing, "SLICE_SECONDS", 0.001)
     monkeypatch.setattr(slices, "MOST", 1)
     batch = submit(engine, HARD)
-    work(engine, None, worker="here")
+    work(engine, worker="here")
     while query(engine, "SELECT count(*) FROM chunk WHERE state = 'waiting'")[0][0] < 4:
-        assert work(engine, None, worker="here")
+        assert work(engine, worker="here")
     done = query(engine, "SELECT sum(done), sum(json_array_length(units)) FROM slice")[0]
     assert 0 < done[0] < done[1]
     batches.cancel(engine, batch.batch_id)
@@ -143,8 +143,8 @@ def test_the_rest_of_a_slice_is_shared_out(engine: Engine, monkeypatch: pytest.M
 
 def test_a_late_slice_is_refused(engine: Engine) -> None:
     batch = submit(engine, HARD)
-    work(engine, None, worker="here")
-    slow = chunks.lease(engine, None, "slow", batch_id=batch.batch_id)
+    work(engine, worker="here")
+    slow = chunks.lease(engine, "slow", batch_id=batch.batch_id)
     assert slow is not None
     chunks.recover(engine, worker="slow")
     before = query(engine, "SELECT * FROM checkpoint")
@@ -155,15 +155,15 @@ def test_a_late_slice_is_refused(engine: Engine) -> None:
 
 def test_only_what_kills_even_the_shortest_slice_ends_the_search(engine: Engine) -> None:
     batch = submit(engine, HARD)
-    work(engine, None, worker="here")
-    first = chunks.lease(engine, None, "dead", batch_id=batch.batch_id)
+    work(engine, worker="here")
+    first = chunks.lease(engine, "dead", batch_id=batch.batch_id)
     assert first is not None
     for _ in range(unjam.sharing.LOST_SLICES):
         assert batches.status(engine, batch.batch_id).outcomes == {}
         chunks.recover(engine, worker="dead")
-        assert chunks.lease(engine, first.chunk_id, "dead")
+        assert chunks.lease(engine, "dead", batch_id=batch.batch_id)
     chunks.recover(engine, worker="dead")
-    done = work(engine, first.chunk_id, worker="here")
+    done = work(engine, worker="here", batch_id=batch.batch_id)
     assert done is not None
     assert done.answered == 1
     [row] = batches.results(engine, batch.batch_id)
@@ -173,14 +173,14 @@ def test_only_what_kills_even_the_shortest_slice_ends_the_search(engine: Engine)
 
 def test_a_slice_that_is_given_back_counts_its_deaths_anew(engine: Engine) -> None:
     batch = submit(engine, HARD)
-    work(engine, None, worker="here")
+    work(engine, worker="here")
     for _ in range(3):
-        held = chunks.lease(engine, None, "dead", batch_id=batch.batch_id)
+        held = chunks.lease(engine, "dead", batch_id=batch.batch_id)
         chunks.recover(engine, worker="dead")
     assert held is not None
     assert held.attempts == 3
-    assert work(engine, held.chunk_id, worker="here")
-    again = chunks.lease(engine, held.chunk_id, "here")
+    assert work(engine, worker="here", batch_id=batch.batch_id)
+    again = chunks.lease(engine, "here", batch_id=batch.batch_id)
     assert again is None or again.attempts == 1
 
 
@@ -211,7 +211,7 @@ def test_a_store_that_is_away_is_not_the_puzzles_failure(engine: Engine, monkeyp
     monkeypatch.setattr(unjam.watch, "STORE_TRIES", 1)
     batch = submit(engine, HARD)
     with pytest.raises(OperationalError):
-        work(engine, None, worker="here")
+        work(engine, worker="here")
     chunks.recover(engine, worker="here")
     now = batches.status(engine, batch.batch_id)
     assert (now.outcomes, now.waiting_chunks) == ({}, 1)
@@ -225,7 +225,7 @@ def test_memory_that_runs_out_while_a_search_is_divided_is_a_budget_that_ended(
 
     monkeypatch.setattr(split, "divide", no_memory)
     batch = submit(engine, HARD)
-    done = work(engine, None, worker="here")
+    done = work(engine, worker="here")
     assert done is not None
     assert (done.answered, done.waiting) == (1, [])
     [row] = batches.results(engine, batch.batch_id)
@@ -244,7 +244,7 @@ def test_nothing_waits_when_a_batch_is_cancelled_while_its_search_is_divided(
         return begin(*arguments)
 
     monkeypatch.setattr(split, "begin", divide)
-    done = work(engine, None, worker="here")
+    done = work(engine, worker="here")
     assert done is not None
     assert done.waiting == []
     assert waiting(engine) == 0
@@ -264,7 +264,7 @@ def test_nothing_waits_when_a_batch_is_cancelled_between_two_bounds(
 
     monkeypatch.setattr(split, "advance", cancelled_meanwhile)
     while not threads:
-        assert work(engine, None, worker="here")
+        assert work(engine, worker="here")
     threads[0].join()
     assert waiting(engine) == 0
 
@@ -272,7 +272,7 @@ def test_nothing_waits_when_a_batch_is_cancelled_between_two_bounds(
 def test_the_answer_of_another_batch_ends_the_search(engine: Engine, database_url: str) -> None:
     slow, quick = started(engine, MEDIUM), started(engine, MEDIUM)
     drain(database_url, quick.batch_id, 2)
-    done = work(engine, None, worker="here", batch_id=slow.batch_id)
+    done = work(engine, worker="here", batch_id=slow.batch_id)
     assert done is not None
     assert (done.answered, done.waiting) == (1, [])
     assert_answered(engine, slow, one_process(MEDIUM))
@@ -287,11 +287,11 @@ def test_a_slice_whose_table_is_missing_goes_to_another_worker(engine: Engine, m
 
     with monkeypatch.context() as patch:
         patch.setattr(split, "search", missing)
-        done = work(engine, None, worker="without")
+        done = work(engine, worker="without")
         assert done is not None
         assert (done.answered, done.waiting, waiting(engine)) == (0, [], before)
         while not done.answered:
-            done = work(engine, None, worker="without")
+            done = work(engine, worker="without")
             assert done is not None
     [row] = batches.results(engine, batch.batch_id)
     assert (row["outcome"], row["reason"]) == ("failed", "TableError: there is no such table here")
@@ -299,7 +299,7 @@ def test_a_slice_whose_table_is_missing_goes_to_another_worker(engine: Engine, m
 
 def test_a_budget_that_would_end_while_the_search_is_divided_is_spent_by_one(engine: Engine) -> None:
     batch = submit(engine, HARD, Budget(seconds=0.03))
-    done = work(engine, None, worker="here")
+    done = work(engine, worker="here")
     assert done is not None
     assert (done.answered, done.waiting) == (1, [])
     assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 1}

@@ -26,7 +26,7 @@ RUSH = "ooooooooooooAAoooBoooooBoooooooooooo"
 
 
 def run(engine: Engine, batch: Submitted) -> list[dict[str, Any]]:
-    while work(engine, None, worker="here", batch_id=batch.batch_id):
+    while work(engine, worker="here", batch_id=batch.batch_id):
         pass
     return list(results(engine, batch.batch_id))
 

@@ -21,7 +21,7 @@ import unjam.work
 from tests.levels import hard_levels, random_levels
 from unjam.errors import StoreError
 from unjam.packs.entry import Entry
-from unjam.search.solution import Budget
+from unjam.search.solution import Budget, Solution
 from unjam.settings import Settings
 from unjam.store import batches, chunks
 from unjam.work import drain, work
@@ -118,7 +118,7 @@ def test_what_postgres_gives_to_a_killed_process_is_given_again(
     [victim] = leased_pids(engine)
     os.kill(victim, signal.SIGKILL)
     wait_until(lambda: leased_pids(engine) not in ([], [victim]))
-    assert chunks.lease(engine, None, f"{socket.gethostname()}:{victim}", seconds=300)
+    assert chunks.lease(engine, f"{socket.gethostname()}:{victim}", seconds=300)
     thread.join(30)
     assert not thread.is_alive()
     assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 4}
@@ -127,7 +127,7 @@ def test_what_postgres_gives_to_a_killed_process_is_given_again(
 def test_a_puzzle_that_kills_its_process_is_given_up_and_its_neighbours_are_solved(
     engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entries = random_levels(40, families=("rush",))
+    entries = random_levels(40, families=("klotski",))
     deadly = entries[17].puzzle
     assert deadly is not None
     honest = unjam.work.solve
@@ -160,7 +160,7 @@ def test_processes_that_cannot_start_are_an_error_not_a_loop(
 def test_an_error_of_one_puzzle_is_its_answer(
     engine: Engine, error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entries = random_levels(4, families=("rush",))
+    entries = random_levels(4, families=("klotski",))
     broken = entries[2].puzzle
     assert broken is not None
     honest = unjam.work.solve
@@ -172,7 +172,7 @@ def test_an_error_of_one_puzzle_is_its_answer(
 
     monkeypatch.setattr(unjam.work, "solve", solve)
     batch = batches.submit(engine, entries, budget=BUDGET)
-    while work(engine, None, worker="here"):
+    while work(engine, worker="here"):
         pass
     rows = list(batches.results(engine, batch.batch_id))
     assert rows[2]["outcome"] == "failed"
@@ -180,26 +180,28 @@ def test_an_error_of_one_puzzle_is_its_answer(
     assert {rows[number]["outcome"] for number in (0, 1, 3)} <= {"optimal", "unsolvable"}
 
 
-def test_an_answer_that_does_not_replay_is_a_failure(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = unjam.work.solve
+def test_answers_that_do_not_replay_are_failures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(found: Solution) -> Solution:
+        return replace(found, moves=found.moves[:-1])
 
-    def solve(*rest: Any, **more: Any) -> Any:
-        found = honest(*rest, **more)
-        return replace(found, moves=found.moves[:-1], length=1, lower=1, upper=1)
-
-    monkeypatch.setattr(unjam.work, "solve", solve)
-    level = Entry(0, 1, unjam.parse("rush", "ooooooooooooAAoooBoooooBoooooooooooo"))
-    batch = batches.submit(engine, [level], budget=BUDGET)
-    work(engine, None, worker="here")
-    [row] = batches.results(engine, batch.batch_id)
-    assert (row["outcome"], row["length"], row["moves"]) == ("failed", None, None)
-    assert row["reason"].startswith("does not replay: ")
+    one, many = unjam.work.solve, unjam.search.many.solve_many
+    monkeypatch.setattr(unjam.work, "solve", lambda *rest, **more: wrong(one(*rest, **more)))
+    monkeypatch.setattr(unjam.search.many, "solve_many", lambda *rest: list(map(wrong, many(*rest))))
+    for puzzle in (
+        unjam.parse("rush", "ooooooooooooAAoooBoooooBoooooooooooo"),
+        unjam.parse("klotski", ["A.."], goal=["..A"]),
+    ):
+        batch = batches.submit(engine, [Entry(0, 1, puzzle)], budget=BUDGET)
+        work(engine, worker="here")
+        [row] = batches.results(engine, batch.batch_id)
+        assert (row["outcome"], row["length"], row["moves"]) == ("failed", None, None)
+        assert row["reason"].startswith("does not replay: ")
 
 
 def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unjam.work, "get_settings", lambda: Settings(lease_seconds=4))
     batch = batches.submit(engine, hard_levels(1), budget=Budget(seconds=7))
-    thread = threading.Thread(target=work, args=(engine, None), kwargs={"worker": "here"})
+    thread = threading.Thread(target=work, args=(engine,), kwargs={"worker": "here"})
     thread.start()
     lost = 0
     while thread.is_alive():

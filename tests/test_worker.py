@@ -210,7 +210,7 @@ def test_running_out_of_memory_does_not_leave_the_task(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(tasks, "work", work)
     monkeypatch.setattr(tasks, "_engine", lambda: None)
-    tasks.chunk(1)
+    tasks.next_chunk("bulk")
 
 
 def test_a_killed_worker_of_a_shared_search_loses_nothing_but_time(engine: Engine, service: Service) -> None:

@@ -302,6 +302,18 @@ def check_rush(
     moves: Sequence[tuple[int, int]],
 ) -> str: ...
 
+# Plain boards of rush as text, the rows with / between them or a square without: (width, height, board by rows without
+# separators, exit, number of the symmetry that leads to the canonical form, its board with separators). None for a
+# board that is wrong or unusual. exit is a side, or empty.
+def rush_form(board: str, exit: str) -> tuple[int, int, str, str, int, str] | None: ...
+
+# Breadth-first searches of boards whose exit is right, one after the other, until `seconds` have passed or the control
+# is cancelled: what they gave, which may be less than was asked, each with its wall-clock and CPU seconds. Optimal ones
+# have passed the checker; the outcome of one that has not is "failed". None: not searched, see what `rush` says.
+def rush_many(
+    boards: Sequence[str], metric: str, limits: Limits, seconds: float, control: Control
+) -> list[tuple[Result | None, float, float]]: ...
+
 # noses[piece]: 0 up, 1 right, 2 down, 3 left. fixed[piece]: cannot move and need not leave.
 # opens, closes: for each edge slot (top left to right, right top to bottom, bottom left to right, left top to bottom;
 # 2 * (width + height) slots) the exit is open while opens <= cars that have left < closes.

@@ -12,6 +12,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -19,11 +20,13 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 from structlog.contextvars import bound_contextvars
 
 from unjam.errors import StoreError, VerificationError
 from unjam.puzzles import from_canonical
-from unjam.search import split
+from unjam.puzzles.rush import Rush
+from unjam.search import many, split
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.solve import choose, solve
 from unjam.search.verify import verify
@@ -37,7 +40,7 @@ from unjam.watch import Watch, stored
 log = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 5  # then a chunk's answers are stored and the rest is shared out
-REPLAYED = 32  # the Python rules replay one answer in so many, and at least one of each chunk
+REPLAYED = 256  # the Python rules replay one answer in so many, and at least one of each chunk
 STOP_SECONDS = 10
 RECOVER_SECONDS = 5
 IDLE_DEATHS = 10
@@ -57,19 +60,19 @@ class WorkDone:
 
 def work(
     engine: Engine,
-    chunk_id: int | None,
     *,
     worker: str,
-    cancelled: Callable[[], bool] = lambda: False,
+    queue: str = "bulk",
     batch_id: int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> WorkDone | None:
-    """Take this chunk, or the next one (of a batch), and solve it for some seconds; None when there is none to take.
+    """Take the next chunk, of a queue or a batch, and solve it for some seconds; None when there is none to take.
 
     ``cancelled`` is asked many times a second, from another thread: once it says yes, the running search ends, and what
     is not answered waits for another worker.
     """
     seconds = get_settings().lease_seconds
-    held = stored(lambda: chunks.lease(engine, chunk_id, worker, batch_id=batch_id, seconds=seconds))
+    held = stored(lambda: chunks.lease(engine, worker, queue=queue, batch_id=batch_id, seconds=seconds))
     if held is None:
         return None
     with bound_contextvars(batch=held.batch_id, chunk=held.chunk_id, attempt=held.attempts):
@@ -80,15 +83,18 @@ def _work_on(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds
     if held.checkpoint_id is not None:
         given = work_on_slice(engine, held, cancelled, seconds)
         return WorkDone(held.chunk_id, held.batch_id, held.attempts, int(given.answered), _bulk(given.waiting))
-    answers: list[Answer] = []
     shared: list[int] = []
-    sample = random.sample(range(len(held.tasks)), -(-len(held.tasks) // REPLAYED))
+    sample = {*random.sample(held.tasks, -(-len(held.tasks) // REPLAYED))}
     end = time.monotonic() + CHUNK_SECONDS
     with Watch(engine, held, cancelled, seconds) as watch:
-        for number, task in enumerate(held.tasks):
+        answers = _search_many(held, sample, watch)
+        answered_tasks = {(answer.puzzle_id, answer.solution.metric) for answer in answers}
+        for task in held.tasks:
             if watch.stopped or ((answers or shared) and time.monotonic() > end):
                 break
-            solution = _search(engine, held, task, watch, replay=number in sample)
+            if (task.puzzle_id, task.metric) in answered_tasks:
+                continue
+            solution = _search(engine, held, task, watch, replay=task in sample)
             if isinstance(solution, list):
                 shared += solution
                 continue
@@ -99,6 +105,9 @@ def _work_on(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds
             answers.append(Answer(task.puzzle_id, solution))
     left = stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
     answered = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
+    if answered:
+        with suppress(SQLAlchemyError):  # a statistic: the next chunks make up for it
+            chunks.note_costs(engine, answers)
     waiting = [(chunk, held.queue) for chunk in left or []] + _bulk(shared)
     return WorkDone(held.chunk_id, held.batch_id, held.attempts, answered, waiting)
 
@@ -110,6 +119,49 @@ def _bulk(shared: list[int]) -> list[tuple[int, str]]:
 def worker_name() -> str:
     """Host and process, as leases and attempts name a worker."""
     return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def died_here(name: str) -> bool:
+    """Whether a worker of this name ran on this host and does no longer."""
+    host, _, pid = name.rpartition(":")
+    if host != socket.gethostname():
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return False
+
+
+def _search_many(held: Lease, sample: set[Task], watch: Watch) -> list[Answer]:
+    """The answers to boards of rush, as far as one call of the kernel gives them in the time of a chunk."""
+    if held.algorithm not in (None, many.METHOD.algorithm) or held.heuristic is not None:
+        return []
+    answers: list[Answer] = []
+    end = time.monotonic() + CHUNK_SECONDS
+    tasks = [task for task in held.tasks if task.family == Rush.family]
+    for metric in dict.fromkeys(task.metric for task in tasks):
+        asked = [task for task in tasks if task.metric == metric]
+        boards = [task.canonical for task in asked]
+        found = many.solve_many(boards, metric, held.budget, end - time.monotonic(), watch.next_search())
+        for task, solution in zip(asked, found, strict=False):
+            if solution is not None:
+                answers.append(Answer(task.puzzle_id, _replayed(task, solution) if task in sample else solution))
+    return answers
+
+
+def _replayed(task: Task, solution: Solution) -> Solution:
+    try:
+        verify(from_canonical(task.family, task.canonical), solution)
+    except VerificationError as error:
+        return _not_replayed(solution, error)
+    return solution
+
+
+def _not_replayed(solution: Solution, error: VerificationError) -> Solution:
+    return replace(solution, outcome=Outcome.FAILED, length=None, reason=f"does not replay: {error}")
 
 
 def _search(engine: Engine, held: Lease, task: Task, watch: Watch, *, replay: bool) -> Solution | list[int]:
@@ -134,7 +186,7 @@ def _search(engine: Engine, held: Lease, task: Task, watch: Watch, *, replay: bo
         if replay:
             verify(puzzle, solution)
     except VerificationError as error:
-        return replace(solution, outcome=Outcome.FAILED, length=None, reason=f"does not replay: {error}")
+        return _not_replayed(solution, error)
     except Exception as error:
         return failure(task, error)
     if patience < inf and solution.reason == ended("seconds"):
@@ -253,7 +305,7 @@ class _Pool:
         engine = open_engine(url)
         name = worker_name()
         while not self._told_to_stop(0):
-            done = work(engine, None, worker=name, cancelled=lambda: self._told_to_stop(0), batch_id=batch_id)
+            done = work(engine, worker=name, cancelled=lambda: self._told_to_stop(0), batch_id=batch_id)
             if done is not None:
                 os.write(self._tell, NEWS.pack(done.answered))
             elif not stored(lambda: chunks.unfinished(engine, batch_id)) or self._told_to_stop(0.1):

@@ -1,4 +1,4 @@
-"""The one task: work on a chunk that was announced."""
+"""The one task: work on the next chunk of a queue."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from unjam.errors import StoreError
 from unjam.settings import get_settings
 from unjam.store import chunks
 from unjam.store.database import open_engine
-from unjam.work import work, worker_name
+from unjam.work import died_here, work, worker_name
 from worker.app import app
 
 log = structlog.get_logger(__name__)
 
 
-@app.task(name="unjam.chunk")  # type: ignore[untyped-decorator]  # Celery has no types
-def chunk(chunk_id: int) -> None:
-    """Solve what is left of a chunk; does nothing when it is not waiting, so a second delivery is harmless."""
+@app.task(name="unjam.next_chunk")  # type: ignore[untyped-decorator]  # Celery has no types
+def next_chunk(queue: str) -> None:
+    """Solve what is left of the chunk whose turn it is, which need not be the one that was announced; does nothing when
+    none waits, so a second delivery is harmless.
+    """
     try:
-        done = work(_engine(), chunk_id, worker=worker_name(), cancelled=_shutting_down)
+        done = work(_engine(), worker=worker_name(), queue=queue, cancelled=_shutting_down)
     except MemoryError:
         # It must not leave the task: Celery 5.7 ends the whole worker on it. The lease runs out by itself.
-        log.error("out of memory beside the searches", chunk=chunk_id)
+        log.error("out of memory beside the searches")
         return
     if done is None:
         return
     log.info(
         "chunk worked on",
         batch=done.batch_id,
-        chunk=chunk_id,
+        chunk=done.chunk_id,
         attempt=done.attempt,
         answered=done.answered,
         waiting=done.waiting,
@@ -54,8 +56,8 @@ def announce(ready: Iterable[tuple[int, str]]) -> None:
     if ready and app.conf.broker_url is None:
         raise StoreError("no broker: set UNJAM_REDIS_URL, or run `unjam up`")
     with app.producer_or_acquire() as producer:
-        for chunk_id, queue in ready:
-            chunk.apply_async((chunk_id,), queue=queue, producer=producer)
+        for _, queue in ready:
+            next_chunk.apply_async((queue,), queue=queue, producer=producer)
 
 
 @cache
@@ -99,12 +101,13 @@ def _shutting_down() -> bool:
 
 
 @task_failure.connect  # type: ignore[untyped-decorator]  # Celery has no types
-def _give_again(exception: BaseException, args: list[Any], **_: Any) -> None:
+def _give_again(exception: BaseException, **_: Any) -> None:
     """In the main process, when a pool process was killed: do not wait for its lease to run out."""
     if isinstance(exception, WorkerLostError):
         engine = open_engine(database_url())
         try:
-            recovered = chunks.recover(engine, chunk_id=args[0])
+            dead = [name for name in chunks.holders(engine) if died_here(name)]
+            waiting = [one for name in dead for one in chunks.recover(engine, worker=name).waiting]
         finally:
             engine.dispose()  # its connections must not be inherited by the next pool process
-        announce(recovered.waiting)
+        announce(waiting)

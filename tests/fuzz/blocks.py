@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 from random import Random
 from typing import Any
 
@@ -12,10 +13,11 @@ from tests.boards import RANDOM_BOARDS
 from tests.fuzz.results import AMPLE, agree, attempt, some_limits, sound
 from tests.fuzz.values import corrupted, spoilt
 from unjam import _kernels as kernels
-from unjam.errors import IllegalMove
-from unjam.puzzles import parse
-from unjam.puzzles.grid import Move
+from unjam.errors import IllegalMove, ParseError
+from unjam.puzzles import from_canonical, parse
+from unjam.puzzles.grid import Move, symmetries
 from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.rush import Rush
 from unjam.search.encode import check_moves, run_kernel
 
 ALGORITHMS = ("bfs", "astar", "idastar")
@@ -55,6 +57,51 @@ def klotski_components(random: Random) -> None:
     aside = kernels.klotski_components(height, width, empty, AMPLE, kernels.Control())
     assert aside.reason == ""
     assert found.sizes == (aside.sizes if found.reason == "" else [])
+
+
+def rush_form(random: Random) -> None:
+    """A board is read as the rules read it, or left to them."""
+    fields = RANDOM_BOARDS["rush"](random) | {"exit": random.choice(["", "right", "left", "top", "bottom"])}
+    rows = fields["board"] if isinstance(fields["board"], list) else fields["board"].split("/")
+    board = random.choice(["/", ""]).join(rows)
+    if random.random() < 0.4:
+        board, exit = spoilt(random, [board, fields["exit"]])
+        attempt(kernels.rush_form, board, exit)
+        return
+    form = kernels.rush_form(board, fields["exit"])
+    try:
+        puzzle = Rush.parse(board, exit=fields["exit"] or None)
+    except ParseError:
+        assert form is None
+        return
+    if form is not None:
+        width, height, text, exit, symmetry, canonical = form
+        assert Rush(width, height, text, exit) == puzzle
+        assert symmetries(width, height)[symmetry] == puzzle.to_canonical
+        assert puzzle.canonical == f'{{"board":"{canonical}","exit":"right"}}'
+
+
+def rush_many(random: Random) -> None:
+    """The same answers as one by one."""
+    puzzles = [parse("rush", **RANDOM_BOARDS["rush"](random)) for _ in range(random.randrange(4))]
+    boards = [from_canonical("rush", puzzle.canonical) for puzzle in puzzles]
+    texts = ["/".join(board.format().splitlines()) for board in boards]
+    metric, limits = random.choice(["step", "slide"]), some_limits(random)
+    if random.random() < 0.4:
+        arguments = spoilt(random, [texts, metric])
+        attempt(kernels.rush_many, *arguments, limits, random.choice([0.0, 1e9]), kernels.Control())
+        return
+    found = kernels.rush_many(texts, metric, limits, 1e9, kernels.Control())
+    assert len(found) == len(boards)
+    for board, (result, seconds, cpu) in zip(boards, found, strict=True):
+        assert seconds >= 0 <= cpu
+        if result is None:
+            assert board.unsolvable_reason() is not None or "/" not in board.canonical
+            continue
+        sound(result, limits, partial(check_moves, board, metric))
+        if limits.seconds == inf:
+            alone = run_kernel(board, metric, "bfs", None, False, limits, kernels.Control())
+            assert (result.outcome, result.moves, result.generated) == (alone.outcome, alone.moves, alone.generated)
 
 
 def check_klotski(random: Random) -> None:

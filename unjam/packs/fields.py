@@ -11,8 +11,10 @@ import orjson
 
 from unjam.errors import MetricError, ParseError
 from unjam.packs.entry import Entry
+from unjam.packs.quick import quick_rush
 from unjam.puzzles import FAMILIES
 from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.rush import Rush
 from unjam.puzzles.text import shown
 
 PUZZLE_FIELDS = tuple(dict.fromkeys(name for rules in FAMILIES.values() for name in rules.field_names))
@@ -88,7 +90,8 @@ def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
         raise ParseError("there is none", field="board")
     fields = {key: value for key, value in defaults.fields.items() if key in FAMILIES[family].field_names}
     fields |= {key: raw[key] for key in PUZZLE_FIELDS if raw.get(key) is not None}
-    return FAMILIES[family].parse(raw["board"], **fields)
+    quick = quick_rush(raw["board"], **fields) if family == Rush.family else None
+    return quick or FAMILIES[family].parse(raw["board"], **fields)
 
 
 def _name(raw: Mapping[str, Any]) -> str | None:

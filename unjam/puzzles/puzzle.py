@@ -100,10 +100,14 @@ class Puzzle(ABC):
         """The canonical form as JSON of its fields, sorted and without spaces."""
         return _dump(self._canonical_image[0])
 
-    @property
+    @cached_property
     def to_canonical(self) -> Symmetry:
         """The symmetry that leads from this puzzle to its canonical form; its inverse brings solutions back."""
         return self._canonical_image[1]
+
+    def note_canonical(self, canonical: str, to_canonical: Symmetry) -> None:
+        """Take over the canonical form from somebody who has worked it out more quickly."""
+        vars(self).update(canonical=canonical, to_canonical=to_canonical)
 
     @cached_property
     def key(self) -> bytes:

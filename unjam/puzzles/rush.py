@@ -41,7 +41,8 @@ class Car(NamedTuple):
 class Rush(Blocks):
     """``board`` has a character for each cell by rows: ``.`` empty, ``x`` wall, else the letter of a car.
 
-    Cars are in the order of first appearance by rows. A state is the first cell of each car.
+    ``exit`` is right, left, top or bottom. Cars are in the order of first appearance by rows. A state is the first cell
+    of each car.
     """
 
     family: ClassVar[str] = "rush"
@@ -52,9 +53,7 @@ class Rush(Blocks):
     width: int
     height: int
     board: str
-    exit: str  # right, left, top or bottom
-    cars: tuple[Car, ...]
-    primary: int  # index of the primary car
+    exit: str
 
     @classmethod
     def parse(cls, board: object, *, exit: object = None, **unknown: Any) -> Self:
@@ -68,22 +67,29 @@ class Rush(Blocks):
         rows = read_rows(board, square=True)
         width = len(rows[0])
         text = "".join(rows).replace("o", ".")
-        covered: dict[str, list[int]] = {}
-        for cell, letter in enumerate(text):
-            if letter not in ".x":
-                covered.setdefault(letter, []).append(cell)
-        cars = tuple([_read_car(letter, cells, width, len(text)) for letter, cells in covered.items()])
-        if PRIMARY not in covered:
+        cars = _read_cars(text, width)
+        primary = next((car for car in cars if car.letter == PRIMARY), None)
+        if primary is None:
             raise ParseError(f"there is no primary car {PRIMARY}", field="board")
-        primary = list(covered).index(PRIMARY)
-        return cls(width, len(rows), text, _read_exit(exit, cars[primary], width), cars, primary)
+        rush = cls(width, len(rows), text, _read_exit(exit, primary, width))
+        vars(rush)["cars"] = cars
+        return rush
 
     def fields(self) -> dict[str, Any]:
         return {"board": _board_field(self.board, self.width), "exit": self.exit}
 
     @cached_property
+    def cars(self) -> tuple[Car, ...]:
+        return _read_cars(self.board, self.width)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple([car.letter for car in self.cars])
+        return tuple(dict.fromkeys(self.board.replace(EMPTY, "").replace(self.wall, "")))
+
+    @cached_property
+    def primary(self) -> int:
+        """Index of the primary car."""
+        return self.names.index(PRIMARY)
 
     @property
     def goal_cell(self) -> int:
@@ -161,6 +167,14 @@ class Rush(Blocks):
             images.append((image.translate(str.maketrans("".join(others), NAMES[: len(others)])), number, symmetry))
         board, _, symmetry = min(images)
         return {"board": _board_field(board, symmetry.width), "exit": "right"}, symmetry
+
+
+def _read_cars(text: str, width: int) -> tuple[Car, ...]:
+    covered: dict[str, list[int]] = {}
+    for cell, letter in enumerate(text):
+        if letter not in ".x":
+            covered.setdefault(letter, []).append(cell)
+    return tuple([_read_car(letter, cells, width, len(text)) for letter, cells in covered.items()])
 
 
 def _read_car(letter: str, cells: list[int], width: int, size: int) -> Car:

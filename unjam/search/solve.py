@@ -183,27 +183,31 @@ def _with_table(puzzle: Puzzle, method: Method, control: Control, seconds: float
     return (replace(method, heuristic="pdb") if table else method), table
 
 
-def solution_of(result: Result, metric: Metric, method: Method) -> Solution:
+def solution_of(
+    result: Result, metric: Metric, method: Method, seconds: float = 0.0, cpu_seconds: float = 0.0
+) -> Solution:
     """What a kernel has found by this method."""
-    unsolvable = result.outcome == Outcome.UNSOLVABLE
-    reasons = {
-        Outcome.OPTIMAL: None,
-        Outcome.UNSOLVABLE: "every position that can be reached was searched",
-        Outcome.BOUNDED: "cancelled" if result.reason == "cancelled" else ended(result.reason),
-    }
     outcome = Outcome(result.outcome)
+    has_bounds = outcome in (Outcome.OPTIMAL, Outcome.BOUNDED)
+    reason: str | None = result.reason or None
+    if outcome is Outcome.UNSOLVABLE:
+        reason = "every position that can be reached was searched"
+    elif outcome is Outcome.BOUNDED and reason != "cancelled":
+        reason = ended(result.reason)
     return Solution(
         metric,
         outcome,
         length=result.length if outcome is Outcome.OPTIMAL else None,
-        lower=None if unsolvable else result.lower,
-        upper=None if unsolvable or result.upper < 0 else result.upper,
-        moves=tuple(Move(cell, to) for cell, to in result.moves),
-        reason=reasons[outcome],
+        lower=result.lower if has_bounds else None,
+        upper=result.upper if has_bounds and result.upper >= 0 else None,
+        moves=tuple([Move(cell, to) for cell, to in result.moves]) if has_bounds else (),
+        reason=reason,
         expanded=result.expanded,
         generated=result.generated,
         peak_states=result.peak_states,
         peak_bytes=result.peak_bytes,
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
         profile=tuple(result.profile),
         algorithm=method.algorithm,
         heuristic=method.heuristic,

@@ -23,6 +23,8 @@ from unjam.store.sql import sql
 
 Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
 Queue = Literal["interactive", "bulk"]
+CHUNK_SECONDS = 2.0  # expected of a chunk; whoever waits for a worker waits about so long
+CHUNK_PUZZLES = 8000  # at most in one
 PAGE = 1000  # levels that results() holds at a time
 MANY = 10_000  # levels after which the planner is told at once, not when autovacuum comes by
 
@@ -91,6 +93,7 @@ def submit(
     with engine.begin() as connection:
         if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
             return _submitted_before(connection, earlier)
+        connection.exec_driver_sql("SET LOCAL work_mem = '64MB'")
         connection.exec_driver_sql(sql("staging"))
         levels = _copy(connection, entries, metric, (algorithm, heuristic))
         connection.exec_driver_sql("ANALYZE staging")
@@ -115,7 +118,9 @@ def submit(
         here = {"batch": batch_id}
         connection.exec_driver_sql(sql("add_puzzles"))
         connection.exec_driver_sql(sql("add_items"), here)
-        made = connection.exec_driver_sql(sql("add_chunks"), here).one()
+        made = connection.exec_driver_sql(
+            sql("add_chunks"), here | {"seconds": CHUNK_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES}
+        ).one()
         if levels >= MANY:
             connection.exec_driver_sql("ANALYZE puzzle, batch_item, pending")
         items = connection.exec_driver_sql(sql("count_items"), here).one()

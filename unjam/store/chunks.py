@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Connection, Engine, and_, exists, func, select, update
+from sqlalchemy import Connection, Engine, Select, and_, exists, func, select, update
 
 from unjam.puzzles.puzzle import Metric
 from unjam.search.solution import Budget, Outcome, Solution
@@ -73,25 +73,48 @@ class Recovered:
 
 
 def lease(
-    engine: Engine, chunk_id: int | None, worker: str, *, batch_id: int | None = None, seconds: float = 60
+    engine: Engine, worker: str, *, queue: str = "bulk", batch_id: int | None = None, seconds: float = 60
 ) -> Lease | None:
-    """Take this chunk, or the next one (of a batch); None when it, or any, is not waiting."""
-    wanted = [chunk.c.state == "waiting"]
-    if chunk_id is not None:
-        wanted.append(chunk.c.id == chunk_id)
-    if batch_id is not None:
-        wanted.append(chunk.c.batch_id == batch_id)
-    following = (
+    """Take the next chunk of a batch, or of a queue, where batches and their owners take turns; None if none waits."""
+    with engine.begin() as connection:
+        if batch_id is None:
+            chunk_id = connection.exec_driver_sql(sql("next_in_turn"), {"queue": queue}).scalar_one_or_none()
+        else:
+            chunk_id = connection.execute(_next_of(batch_id)).scalar_one_or_none()
+        if chunk_id is None:
+            return None
+        row = connection.execute(_take(chunk_id, worker, seconds)).one()
+        tasks = () if row.checkpoint_id else connection.exec_driver_sql(sql("lease_puzzles"), {"chunk": row.id}).all()
+    return Lease(
+        chunk_id=row.id,
+        batch_id=row.batch_id,
+        queue=row.queue,
+        token=row.lease_token,
+        worker=worker,
+        budget=Budget(row.budget_seconds, row.budget_nodes, row.budget_bytes),
+        algorithm=row.algorithm,
+        heuristic=row.heuristic,
+        distributed=row.distributed,
+        checkpoint_id=row.checkpoint_id,
+        attempts=row.attempts,
+        tasks=[Task(*task) for task in tasks],
+    )
+
+
+def _next_of(batch_id: int) -> Select[Any]:
+    return (
         select(chunk.c.id)
-        .where(*wanted)
-        .order_by(chunk.c.queue.desc(), chunk.c.id)
+        .where(chunk.c.state == "waiting", chunk.c.batch_id == batch_id)
+        .order_by(chunk.c.id)
         .limit(1)
         .with_for_update(skip_locked=True)
-        .cte("following")
     )
-    take = (
+
+
+def _take(chunk_id: int, worker: str, seconds: float) -> Any:
+    return (
         update(chunk)
-        .where(chunk.c.id == following.c.id, batch.c.id == chunk.c.batch_id)
+        .where(chunk.c.id == chunk_id, batch.c.id == chunk.c.batch_id)
         .values(
             state="leased",
             worker=worker,
@@ -113,25 +136,6 @@ def lease(
             chunk.c.checkpoint_id,
             chunk.c.attempts,
         )
-    )
-    with engine.begin() as connection:
-        row = connection.execute(take).one_or_none()
-        if row is None:
-            return None
-        tasks = () if row.checkpoint_id else connection.exec_driver_sql(sql("lease_puzzles"), {"chunk": row.id}).all()
-    return Lease(
-        chunk_id=row.id,
-        batch_id=row.batch_id,
-        queue=row.queue,
-        token=row.lease_token,
-        worker=worker,
-        budget=Budget(row.budget_seconds, row.budget_nodes, row.budget_bytes),
-        algorithm=row.algorithm,
-        heuristic=row.heuristic,
-        distributed=row.distributed,
-        checkpoint_id=row.checkpoint_id,
-        attempts=row.attempts,
-        tasks=[Task(*task) for task in tasks],
     )
 
 
@@ -175,25 +179,37 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         return wait_again(connection, held.chunk_id, split=split and left > 1)
 
 
-def recover(engine: Engine, *, worker: str | None = None, chunk_id: int | None = None) -> Recovered:
-    """Give again what a dead worker held: the leases of ``worker``, of one chunk, or those that ran out.
+def note_costs(engine: Engine, answers: Sequence[Answer]) -> None:
+    """Add the times of these searches to what is known, by which chunks are cut."""
+    columns = {
+        "puzzle_id": [one.puzzle_id for one in answers],
+        "metric": [one.solution.metric for one in answers],
+        "seconds": [one.solution.seconds for one in answers],
+    }
+    with engine.begin() as connection:
+        connection.exec_driver_sql(sql("add_costs"), columns)
+
+
+def holders(engine: Engine) -> list[str]:
+    """The names of the workers that have leases."""
+    with engine.connect() as connection:
+        return list(connection.execute(select(chunk.c.worker).where(chunk.c.state == "leased").distinct()).scalars())
+
+
+def recover(engine: Engine, *, worker: str | None = None) -> Recovered:
+    """Give again what a dead worker held: the leases of ``worker``, or those that ran out.
 
     A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
     ``failed``, so the one that kills workers is found and its neighbours are solved. A slice is given again as it is.
     """
-    if worker is not None:
-        lost = chunk.c.worker == worker
-    elif chunk_id is not None:
-        lost = chunk.c.id == chunk_id
-    else:
-        lost = chunk.c.lease_expires < func.now()
+    lost = chunk.c.lease_expires < func.now() if worker is None else chunk.c.worker == worker
     with engine.begin() as connection:
         rows = connection.execute(
             select(chunk, batch.c.cancelled)
             .join(batch)
             .where(chunk.c.state == "leased", lost)
             .order_by(chunk.c.id)
-            .with_for_update(of=chunk, skip_locked=worker is None and chunk_id is None)  # a dead one's locks go soon
+            .with_for_update(of=chunk, skip_locked=worker is None)  # a dead one's locks go soon
         ).all()
         waiting = [(chunk_id, row.queue) for row in rows for chunk_id in _recover(connection, row)]
     return Recovered(len(rows), waiting)

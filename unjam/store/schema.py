@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0005"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0006"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -243,8 +243,31 @@ chunk = Table(
     CheckConstraint("state IN ('waiting', 'leased', 'done', 'cancelled')", "state"),
     CheckConstraint("(state = 'leased') = (lease_token IS NOT NULL AND lease_expires IS NOT NULL)", "lease"),
     CheckConstraint("(state IN ('done', 'cancelled')) = (finished IS NOT NULL)", "finished"),
-    Index("chunk_waiting_idx", text("queue DESC"), "id", postgresql_where=text("state = 'waiting'")),
+    Index("chunk_waiting_idx", "queue", "batch_id", "id", postgresql_where=text("state = 'waiting'")),
     Index("chunk_leased_idx", "lease_expires", postgresql_where=text("state = 'leased'")),
+)
+
+# When a batch was last worked on: batches take turns, and so do their owners. After a crash all begin anew.
+turn = Table(
+    "turn",
+    metadata,
+    Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), primary_key=True),
+    Column("owner", BigInteger, nullable=False),  # batch.key_id, or 0
+    Column("taken", DateTime(timezone=True), nullable=False),
+    Index(None, "owner", "taken"),
+    prefixes=["UNLOGGED"],
+)
+
+# What searches have taken by the size of the puzzle, from which chunks are cut.
+cost = Table(
+    "cost",
+    metadata,
+    Column("family", Text, primary_key=True),
+    Column("metric", Text, primary_key=True),
+    Column("cells", SmallInteger, primary_key=True),
+    Column("pieces", SmallInteger, primary_key=True),
+    Column("solved", BigInteger, nullable=False),
+    Column("seconds", Double, nullable=False),
 )
 
 # Units of a shared search under the present bound, each its way, f and weight, and the nodes they took. The first

@@ -1,6 +1,7 @@
--- Cut what the store cannot answer into chunks: in the user's order, at least 16 a batch where it has that many.
+-- Cut what the store cannot answer into chunks of about equal cost, in the user's order: at most `seconds` each, at least
+-- 16 a batch where it has that many puzzles. A puzzle that is expected to take as long as a chunk has one of its own.
 WITH unanswered AS (
-    SELECT w.puzzle_id, w.metric, row_number() OVER (ORDER BY w.first) - 1 AS position
+    SELECT w.puzzle_id, w.metric, w.first, p.family, p.width * p.height AS cells, p.pieces
     FROM (
         SELECT puzzle_id, metric, min(index) AS first
         FROM batch_item
@@ -8,26 +9,51 @@ WITH unanswered AS (
         GROUP BY puzzle_id, metric
     ) w
     JOIN batch b ON b.id = %(batch)s
+    JOIN puzzle p ON p.id = w.puzzle_id
     LEFT JOIN solution s USING (puzzle_id, metric)
     WHERE ({answered}) IS NOT TRUE
 ),
+alike AS (
+    SELECT family, metric, cells, pieces, sum(seconds) / sum(solved) AS cost
+    FROM cost
+    GROUP BY GROUPING SETS ((family, metric, cells, pieces), (family, metric))
+    HAVING sum(solved) >= 10
+),
+costly AS (
+    SELECT
+        u.puzzle_id, u.metric, u.first,
+        greatest(coalesce(a.cost, f.cost, CASE u.family WHEN 'rush' THEN 0.0005 ELSE 0.02 END), %(least)s) AS cost
+    FROM unanswered u
+    LEFT JOIN alike a USING (family, metric, cells, pieces)
+    LEFT JOIN alike f ON f.family = u.family AND f.metric = u.metric AND f.cells IS NULL
+),
 total AS (
-    SELECT count(*) AS puzzles, least(ceil(count(*) / 16.0), 256)::integer AS size FROM unanswered
+    SELECT count(*) AS puzzles, least(sum(cost) / 16, %(seconds)s) AS most FROM costly
+),
+placed AS (
+    SELECT
+        puzzle_id, metric, cost >= most AS alone,
+        CASE WHEN cost >= most THEN row_number() OVER in_order ELSE floor((sum(cost) OVER in_order - cost) / most) END
+            AS place
+    FROM costly, total
+    WINDOW in_order AS (PARTITION BY cost >= most ORDER BY first ROWS UNBOUNDED PRECEDING)
+),
+ranked AS (
+    SELECT puzzle_id, metric, dense_rank() OVER (ORDER BY alone, place) AS number FROM placed
 ),
 made AS (
     INSERT INTO chunk (batch_id, queue)
     SELECT b.id, b.queue
-    FROM total, batch b, generate_series(1, CASE WHEN puzzles > 0 THEN ceil(puzzles::numeric / size)::integer ELSE 0 END)
+    FROM batch b, generate_series(1, (SELECT max(number) FROM ranked))
     WHERE b.id = %(batch)s
     RETURNING id
 ),
 numbered AS (
-    SELECT id, row_number() OVER (ORDER BY id) - 1 AS position FROM made
+    SELECT id, row_number() OVER (ORDER BY id) AS number FROM made
 ),
 waiting AS (
     INSERT INTO pending (batch_id, puzzle_id, metric, chunk_id)
-    SELECT %(batch)s, u.puzzle_id, u.metric, n.id
-    FROM unanswered u, total t, numbered n
-    WHERE n.position = u.position / t.size
+    SELECT %(batch)s, r.puzzle_id, r.metric, n.id
+    FROM ranked r JOIN numbered n USING (number)
 )
 SELECT t.puzzles, array(SELECT id FROM made ORDER BY id) AS chunks FROM total t

@@ -1,0 +1,30 @@
+"""Boards of rush by the thousand: one call of the kernel for many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import orjson
+
+from unjam._kernels import Control, rush_many
+from unjam.puzzles.puzzle import Metric
+from unjam.search.solution import Budget, Solution
+from unjam.search.solve import Method, limits_of, solution_of
+
+METHOD = Method("bfs", None, None)  # what `choose` says of rush where the user forces nothing
+
+
+def solve_many(
+    canonical: Sequence[str], metric: Metric, budget: Budget, seconds: float, control: Control
+) -> list[Solution | None]:
+    """Solve canonical boards of rush, each within the budget, until ``seconds`` have passed: as many as were come to.
+
+    None stands for a board that ``solve`` has to look at: a large one, or one that needs no search. The answers have
+    passed the C++ checker.
+    """
+    boards = [orjson.loads(text)["board"] for text in canonical]
+    plain = [board if isinstance(board, str) and board.isascii() else "" for board in boards]
+    return [
+        None if result is None else solution_of(result, metric, METHOD, wall, cpu)
+        for result, wall, cpu in rush_many(plain, metric, limits_of(budget), seconds, control)
+    ]
