@@ -1,4 +1,4 @@
-"""Request bodies are bounded before anything parses them, and spooled to disk when they are large."""
+"""Request bodies are bounded before anything parses them, and packs spooled to disk when they are large."""
 
 from __future__ import annotations
 
@@ -8,15 +8,26 @@ from typing import Any, BinaryIO, cast
 
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from api import levels
 from api.errors import ApiError, answer
 
 SPOOL_BYTES = 1_000_000  # a body up to this size stays in memory
+# JSON becomes objects in memory all at once, some 60 bytes for one as short as [], and 300 with content. A pack is read
+# level by level: it is bounded by the operator's setting alone.
+JSON_BYTES = 16 * 2**20
+JSON_OBJECTS = 1_000_000  # objects and lists
+LEVEL_BYTES = 2**20  # where one level is all there is to say
+ONE_LEVEL = ("/v1/solve", "/v1/hint")
 
 
 class BodyLimit:
-    """Refuse bodies over ``limit`` bytes: at once when their length is declared, else as soon as they are longer."""
+    """Refuse bodies that are too large: at once when their length is declared, else as soon as they are larger.
+
+    ``limit`` is the most there may be in bytes; of JSON there may be less.
+    """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self.app = app
@@ -26,25 +37,34 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if declared.isdigit() and int(declared) > self.limit:
-            error = self.too_large()
+        headers = Headers(scope=scope)
+        pack = levels.content_type(headers) in levels.FORMATS
+        limit = min(self.limit, LEVEL_BYTES if scope["path"] in ONE_LEVEL else self.limit if pack else JSON_BYTES)
+        declared = headers.get("content-length", "0")
+        if declared.isdigit() and int(declared) > limit:
+            error = _too_large(limit)
             await answer(413, error.code, error.detail, error.details, {"Connection": "close"})(scope, receive, send)
             return
-        received = 0
+        received = objects = 0
 
         async def bounded_receive() -> MutableMapping[str, Any]:
-            nonlocal received
+            nonlocal received, objects
             message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.limit:
-                raise self.too_large()
+            body: bytes = message.get("body", b"")
+            received += len(body)
+            if received > limit:
+                raise _too_large(limit)
+            if not pack:
+                objects += body.count(b"{") + body.count(b"[")
+                if objects > JSON_OBJECTS:
+                    raise ApiError(413, "body_too_large", f"The body has over {JSON_OBJECTS:,} objects and lists.")
             return message
 
         await self.app(scope, bounded_receive, send)
 
-    def too_large(self) -> ApiError:
-        return ApiError(413, "body_too_large", f"The body is over {self.limit} bytes.", limit=self.limit)
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError(413, "body_too_large", f"The body is over {limit:,} bytes.", limit=limit)
 
 
 async def spool(request: Request) -> BinaryIO:

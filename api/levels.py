@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from fastapi import Request
+from starlette.datastructures import Headers
 
 import unjam
 from api.errors import ApiError
@@ -29,9 +30,14 @@ EXAMPLES = {
 }
 
 
+def content_type(headers: Headers) -> str:
+    """Of a body, without its parameters; empty if it is not said."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
 def media_type(request: Request) -> str:
-    """The body's content type, or 415."""
-    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    """The content type of levels, or 415."""
+    given = content_type(request.headers)
     if given != JSON and given not in FORMATS:
         supported = [JSON, *FORMATS]
         message = f"Content-Type is {given or 'missing'!r}; it must be one of {', '.join(supported)}."

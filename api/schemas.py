@@ -34,7 +34,8 @@ TILES: dict[str, Any] = {
 class Level(BaseModel):
     """One level: the fields of a JSON Lines pack."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [RUSH, TILES]})
+    # strict, as packs are: true is no 1
+    model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [RUSH, TILES]})
 
     family: Family
     board: Board = Field(description="The board as text, or as a list of rows.")
@@ -60,7 +61,7 @@ class Level(BaseModel):
 class BudgetOrder(BaseModel):
     """What the search of one puzzle may spend."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     seconds: float | None = Field(
         60.0,
@@ -83,7 +84,7 @@ class BudgetOrder(BaseModel):
 class SearchOrder(BaseModel):
     """A batch order but for its levels."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str | None = Field(None, max_length=200, pattern=NO_NUL)
     metric: MetricName | None = Field(None, description="For all levels; without it, each level's own or its family's.")

@@ -65,7 +65,8 @@ def reconcile() -> None:
 @click.command()
 @click.option("--host", help="Address to listen on.  [default: UNJAM_API_HOST]")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on.  [default: UNJAM_API_PORT]")
-def api(host: str | None, port: int | None) -> None:
+@click.pass_context
+def api(ctx: click.Context, host: str | None, port: int | None) -> None:
     """Serve the HTTP API.
 
     \b
@@ -79,11 +80,14 @@ def api(host: str | None, port: int | None) -> None:
 
     settings = get_settings()
     configure(settings.log_level, settings.log_format)
-    uvicorn.run(
-        "api.app:create_app",
-        factory=True,
-        host=host or settings.api_host,
-        port=settings.api_port if port is None else port,
-        log_level=settings.log_level,
-        log_config=None,  # its records take the way of ours
-    )
+    try:
+        uvicorn.run(
+            "api.app:create_app",
+            factory=True,
+            host=host or settings.api_host,
+            port=settings.api_port if port is None else port,
+            log_level=settings.log_level,
+            log_config=None,  # its records take the way of ours
+        )
+    except SystemExit as ended:  # the log says why
+        ctx.exit(2 if ended.code else 0)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.serving import BODY_LIMIT, LEVEL_LIMIT, TILES, refused, wait_until_done
+from tests.serving import BODY_LIMIT, LEVEL_LIMIT, TILES, refused, serving, wait_until_done
 from unjam.settings import Settings
 
 
@@ -30,6 +30,11 @@ def test_unknown_things_are_not_found(idle_api: httpx.Client) -> None:
         ("/v1/batches", {"levels": [TILES], "budget": {"seconds": 0}}, "invalid_request", "seconds"),
         ("/v1/batches", {"levels": [TILES], "budget": {"nodes": 2**70}}, "invalid_request", "nodes"),
         ("/v1/batches", {"levels": [TILES], "name": "a\0b"}, "invalid_request", "name"),
+        ("/v1/batches", {"levels": [TILES], "budget": {"nodes": "5"}}, "invalid_request", "nodes"),
+        ("/v1/batches", {"levels": [TILES], "distributed": 1}, "invalid_request", "distributed"),
+        ("/v1/solve", TILES | {"board": [[1, 2], [3, True]]}, "invalid_request", "board"),
+        ("/v1/solve", TILES | {"known": {"step": "2"}}, "invalid_request", "known"),
+        ("/v1/solve", TILES | {"budget": {"seconds": "5"}}, "invalid_request", "seconds"),
         ("/v1/solve", {"family": "chess", "board": "x"}, "invalid_request", "family"),
         ("/v1/solve", {"family": "rush"}, "invalid_request", "board"),
         ("/v1/solve", TILES | {"wait": 1e9}, "invalid_request", "wait"),
@@ -98,6 +103,47 @@ def test_bodies_are_bounded_before_they_are_parsed(idle_api: httpx.Client) -> No
         assert error["details"] == {"limit": BODY_LIMIT}
         pieces = (large[at : at + 1000] for at in range(0, len(large), 1000))  # no Content-Length
         refused(idle_api.post(path, content=pieces, headers=headers), 413, "body_too_large")
+
+
+@pytest.mark.parametrize("path", ["/v1/batches", "/v1/solve", "/v1/hint", "/v1/lookup"])
+def test_json_is_bounded_more_than_packs_are(settings: Settings, path: str) -> None:
+    """For it becomes objects in memory all at once, while packs are read level by level."""
+    wide = settings.model_copy(update={"max_body_bytes": 10**9, "max_batch_levels": 10**9})
+    one_level = path in ("/v1/solve", "/v1/hint")
+    long = b'{"levels": ["' + (2**20 if one_level else 16 * 2**20) * b"x" + b'"]}'
+    with serving(wide) as url, httpx.Client(base_url=url, timeout=60) as client:
+
+        def post(body: bytes, media: str = "application/json") -> httpx.Response:
+            return client.post(path, content=body, headers={"Content-Type": media})
+
+        for media in ("application/json", "application/zip", ""):
+            refused(post(long, media), 413, "body_too_large")
+        if not one_level:
+            many = b'{"levels": [' + 999_999 * b"[]," + b"[]]}"
+            refused(post(many), 413, "body_too_large")
+        if path == "/v1/batches":
+            assert post(long, "text/plain").json()["bad"] == 1
+
+
+@pytest.mark.parametrize("depth", [100, 1000, 100_000])
+def test_deep_json_is_refused(idle_api: httpx.Client, depth: int) -> None:
+    deep = depth * "[" + depth * "]"
+    for path, body in (
+        ("/v1/solve", f'{{"family": "tiles", "board": {deep}}}'),
+        ("/v1/hint", f'{{"family": "klotski", "board": ".", "goal": {deep}}}'),
+        ("/v1/lookup", f'{{"puzzles": {deep}}}'),
+        ("/v1/batches", f'{{"levels": {deep}}}'),
+        ("/v1/batches", f'{{"levels": [{{}}], "budget": {deep}}}'),
+    ):
+        answer = idle_api.post(path, content=body, headers={"Content-Type": "application/json"})
+        assert answer.status_code in (400, 413, 422), (path, answer.text)
+        refused(answer, answer.status_code, answer.json()["error"]["code"])
+    levels = f'{{"levels": [{{"family": "tiles", "board": {deep}, "known": {deep}, "x": {deep}}}]}}'
+    answer = idle_api.post("/v1/batches", content=levels, headers={"Content-Type": "application/json"})
+    if depth == 100:  # a bad level like others
+        assert answer.json()["bad"] == 1
+    else:
+        assert answer.status_code in (413, 422)
 
 
 def test_memory_of_a_search_is_bounded(idle_api: httpx.Client) -> None:

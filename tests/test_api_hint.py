@@ -81,6 +81,7 @@ def test_what_is_stored_is_told_without_a_search(api: httpx.Client, database_url
         (TILES | {"budget": {"bytes": None}}, "invalid_request", "bytes"),
         (TILES | {"budget": {"bytes": 10**15}}, "budget_too_large", "bytes"),
         (TILES | {"wait": 1}, "invalid_request", "wait"),
+        *((LOT | {"left": left}, "invalid_request", "left") for left in (True, "1", 1.0, -1)),
         ({"family": "rush", "board": ["AA..", "..B."]}, "parse_error", "row 2, column 3"),
     ],
 )

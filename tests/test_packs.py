@@ -87,6 +87,7 @@ class TestJsonLines:
             ('{"family": "tiles", "board": "1 0/3 2", "name": "a\\u0000b"}', "control character"),
             ('{"family": "tiles", "board": "1 0/3 2", "name": ["x"]}', "name: must be text, not a list"),
             ('{"family": "tiles", "board": "1 0/3 2", "tags": {"x": 1}}', "tags: must be a list"),
+            (json.dumps({f"x{n}": n for n in range(101)}), "at most 100 fields, not 101"),
             ('{"family": "tiles", "board": ' + "[" * 5000 + "]" * 5000 + "}", ""),
         ],
     )

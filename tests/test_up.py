@@ -57,6 +57,9 @@ def test_the_whole_service(tmp_path: Path) -> None:
         assert taken.returncode == 2
         assert "api ended" in taken.stderr
         assert up.poll() is None
+        alone = subprocess.run([*UNJAM, "api", "--port", str(port)], env=environment, capture_output=True, text=True)
+        assert alone.returncode == 2
+        assert "address already in use" in alone.stderr
     assert up.returncode == 0, log.read_text()
     words = [line.split()[0] for line in log.read_text().splitlines() if line]
     assert words == ["API", "database", "broker", "unjam", "stopping", "worker:", "stopped"]  # Celery says goodbye

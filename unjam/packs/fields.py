@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, cast
 
 import orjson
@@ -23,6 +24,7 @@ FIELDS = ("family", "name", "board", *PUZZLE_FIELDS, "metric", "tags", "known")
 _READ = frozenset((*FIELDS, *METRICS, "optimal", "id"))
 _MATTERS = _READ - {"name", "tags", "id"}  # for the puzzle, or for what is said about its answer
 
+MAX_FIELDS = 100
 MAX_NAME = 500
 MAX_TAGS = 100
 MAX_COUNT = 2**31 - 1  # a claimed count; the store keeps it as an integer
@@ -73,11 +75,16 @@ def from_text(raw: Mapping[str, str]) -> dict[str, Any]:
 
 def refuse_misspelt(names: Mapping[str, Any]) -> None:
     """Unknown fields are ignored, but not one that looks like a misspelt field: it would change the puzzle silently."""
+    if len(names) > MAX_FIELDS:
+        raise ParseError(f"an entry has at most {MAX_FIELDS} fields, not {len(names):,}")
     for name in names:
-        if name not in _READ:
-            for meant in get_close_matches(str(name).strip().lower(), _MATTERS, n=1, cutoff=0.75):
-                if meant not in names:
-                    raise ParseError(f"unknown field {name!r}: is {meant!r} meant?")
+        if name not in _READ and len(name) <= 20 and (meant := _meant(name)) and meant not in names:
+            raise ParseError(f"unknown field {name!r}: is {meant!r} meant?")
+
+
+@lru_cache(1000)  # entries of a pack have the same fields, and the comparison costs as much as all the rest
+def _meant(name: str) -> str | None:
+    return next(iter(get_close_matches(name.strip().lower(), _MATTERS, n=1, cutoff=0.75)), None)
 
 
 def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
