@@ -25,8 +25,16 @@ def settings(request: Request) -> Settings:
     return cast(Settings, request.app.state.settings)
 
 
-EngineDep = Annotated[Engine, Depends(engine)]
-SettingsDep = Annotated[Settings, Depends(settings)]
+async def _engine(request: Request) -> Engine:
+    return engine(request)  # FastAPI would ask a plain function in a thread of its pool
+
+
+async def _settings(request: Request) -> Settings:
+    return settings(request)
+
+
+EngineDep = Annotated[Engine, Depends(_engine)]
+SettingsDep = Annotated[Settings, Depends(_settings)]
 
 
 def announce(settings: Settings, submitted: Submitted, queue: Queue) -> None:

@@ -14,7 +14,7 @@ from tests.levels import random_levels
 from unjam.packs import read_objects
 from unjam.search.solution import Budget
 from unjam.store import batches, find
-from unjam.store.find import Place, Wanted, find_page
+from unjam.store.find import Wanted, find_page
 from unjam.store.sql import sql
 from unjam.work import work
 
@@ -39,13 +39,13 @@ def keys(levels: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> list[str]:
 def walk(engine: Engine, wanted: Wanted, seed: int | None, limit: int) -> list[str]:
     """All levels, page by page."""
     found: list[str] = []
-    place: Place | None = find.first_place(engine, seed)
-    while place is not None:
-        page = find_page(engine, wanted, place, limit)
+    page = find_page(engine, wanted, None, limit, seed)
+    while True:
         assert len(page.levels) <= limit
         found += keys(page.levels)
-        place = page.next
-    return found
+        if page.next is None:
+            return found
+        page = find_page(engine, wanted, page.next, limit)
 
 
 def test_levels_are_those_with_so_many_moves(engine: Engine, solved: list[dict[str, Any]]) -> None:
@@ -105,7 +105,7 @@ def test_size_and_pieces_choose(engine: Engine, solved: list[dict[str, Any]], mo
     # a page ends when many levels were looked at, and the next one goes on
     monkeypatch.setattr(find, "LOOKED_AT", 3)
     assert keys(find.find(engine, wanted, limit=1000)) == walk(engine, wanted, None, 2) == expected
-    assert len(find_page(engine, wanted, Place(0, 0), 2).levels) <= 2
+    assert len(find_page(engine, wanted, None, 2).levels) <= 2
 
 
 def test_no_more_is_read_than_is_shown(engine: Engine, solved: list[dict[str, Any]]) -> None:

@@ -72,9 +72,7 @@ class Blocks(Puzzle):
             yield Move(state[piece], end), (*state[:piece], end, *state[piece + 1 :])
 
     def apply(self, state: Any, move: Move, metric: Metric) -> Cells:
-        piece, end = self._meant(state, move)
-        if (piece, end) not in self.ends(state, self.check_metric(metric), (piece,)):
-            raise IllegalMove(f"no {metric} move from cell {move.cell} to {move.to} here")
+        piece, end = self._legal(state, move, metric)
         return (*state[:piece], end, *state[piece + 1 :])
 
     def same_move(self, state: Any, one: Move, other: Move) -> bool:
@@ -113,12 +111,11 @@ class Blocks(Puzzle):
         written = []
         for number, move in enumerate(moves, 1):
             try:
-                after = self.apply(state, move, metric)
+                piece, end = self._legal(state, move, metric)
             except IllegalMove as error:
                 raise IllegalMove(f"move {number}: {error}") from None
-            piece, end = self._meant(state, move)
             written.append(f"{self.names[piece]}:{self.way(state, piece, end, metric)}")
-            state = after
+            state = (*state[:piece], end, *state[piece + 1 :])
         return written
 
     def read_notation(self, moves: Iterable[str], metric: Metric) -> list[Move]:
@@ -164,10 +161,19 @@ class Blocks(Puzzle):
         """OUT, where a piece may leave in this direction; raises IllegalMove."""
         raise IllegalMove("no piece leaves the board")
 
+    def _legal(self, state: Cells, move: Move, metric: Metric) -> tuple[int, int]:
+        """What ``_meant`` says, where the rules allow it; raises IllegalMove."""
+        piece, end = self._meant(state, move)
+        if (piece, end) not in self.ends(state, self.check_metric(metric), (piece,)):
+            raise IllegalMove(f"no {metric} move from cell {move.cell} to {move.to} here")
+        return piece, end
+
     def _meant(self, state: Cells, move: Move) -> tuple[int, int]:
         """The piece that covers the move's cell, and where its first cell is after the move; raises IllegalMove."""
         cells = self.width * self.height
         if 0 <= move.cell < cells and (move.to == OUT or 0 <= move.to < cells):
+            if move.cell in state:  # mostly a move is named by the piece's first cell
+                return state.index(move.cell), move.to
             for piece, at in enumerate(state):
                 if at == OUT or move.cell not in self.covered(state, piece):
                     continue

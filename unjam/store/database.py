@@ -35,6 +35,11 @@ def open_engine(url: str) -> Engine:
     )
 
 
+def reading(engine: Engine) -> Engine:
+    """The same engine, and pool, for single queries: no BEGIN and no ROLLBACK go to the server and back with them."""
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
 @contextmanager
 def database(settings: Settings) -> Iterator[str]:
     """The URL of the configured database, or of the private one, with the present schema; up inside this block."""

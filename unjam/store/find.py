@@ -8,9 +8,10 @@ from random import Random
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import Engine, func, select
+from sqlalchemy import Connection, Engine, func, select
 
 from unjam.puzzles.puzzle import Metric
+from unjam.store.database import reading
 from unjam.store.schema import puzzle as puzzles
 from unjam.store.sql import sql
 
@@ -52,38 +53,27 @@ class Page:
 
 
 def find(engine: Engine, wanted: Wanted, *, limit: int, seed: int | None = None) -> Iterator[dict[str, Any]]:
-    """The first ``limit`` levels, read page by page; ``seed`` as for ``first_place``."""
-    place: Place | None = first_place(engine, seed)
-    while place is not None and limit > 0:
-        page = find_page(engine, wanted, place, min(limit, PAGE))
+    """The first ``limit`` levels, read page by page; ``seed`` as for ``find_page``."""
+    page = find_page(engine, wanted, None, min(limit, PAGE), seed)
+    while True:
         yield from page.levels
         limit -= len(page.levels)
-        place = page.next
+        if page.next is None or not limit:
+            return
+        page = find_page(engine, wanted, page.next, min(limit, PAGE))
 
 
-def first_place(engine: Engine, seed: int | None) -> Place:
-    """Where to begin: at the oldest puzzle, or with a seed at a random one; from the newest it goes on with the oldest.
-
-    Puzzles that came together are in the order of their keys, which are hashes, so neighbours are a random sample.
-    """
-    if seed is None:
-        return Place(0, 0)
-    with engine.connect() as connection:
-        newest = connection.execute(select(func.max(puzzles.c.id))).scalar_one() or 0
-    start = Random(seed).randint(0, newest)
-    return Place(start, start)
-
-
-def find_page(engine: Engine, wanted: Wanted, place: Place, limit: int) -> Page:
+def find_page(engine: Engine, wanted: Wanted, place: Place | None, limit: int, seed: int | None = None) -> Page:
     """At most ``limit`` levels from a place on, in the order in which they came into the store.
 
-    A page may hold fewer although there are more: where size or pieces are rare, it ends when many puzzles were looked
-    at, so that no client waits long.
+    Without a place it begins at the oldest, or with a seed at one that the seed draws; from the newest it goes on with
+    the oldest. A page may hold fewer although there are more: where size or pieces are rare, it ends when many puzzles
+    were looked at, so that no client waits long.
     """
     levels: list[dict[str, Any]] = []
-    start, last = place
     looked_at, most = 0, limit
-    with engine.connect() as connection:
+    with reading(engine).connect() as connection:
+        start, last = place or _first(connection, seed)
         while looked_at < LOOKED_AT:
             until = start if last < start else NEWEST
             rows = connection.exec_driver_sql(sql("find"), _parameters(wanted, last, until, most)).all()
@@ -100,6 +90,15 @@ def find_page(engine: Engine, wanted: Wanted, place: Place, limit: int) -> Page:
             looked_at += len(rows)
             most = min(4 * most, MOST_AT_ONCE)
     return Page(levels, None if last == until else Place(start, last))
+
+
+def _first(connection: Connection, seed: int | None) -> Place:
+    """Puzzles that came together are in the order of their keys, which are hashes: neighbours are a random sample."""
+    if seed is None:
+        return Place(0, 0)
+    newest = connection.execute(select(func.max(puzzles.c.id))).scalar_one() or 0
+    start = Random(seed).randint(0, newest)
+    return Place(start, start)
 
 
 def _parameters(wanted: Wanted, after: int, until: int, limit: int) -> dict[str, object]:

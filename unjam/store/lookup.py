@@ -10,10 +10,11 @@ import orjson
 from sqlalchemy import Engine, func, select
 
 from unjam.puzzles import from_canonical
+from unjam.puzzles.grid import symmetries
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.solution import Outcome, Solution
 from unjam.store.answers import answer, unpack_moves, write_moves
-from unjam.store.schema import puzzle as puzzles
+from unjam.store.database import reading
 from unjam.store.schema import solution
 from unjam.store.sql import sql
 
@@ -48,13 +49,15 @@ def stored_solution(engine: Engine, puzzle: Puzzle, metric: Metric) -> Solution 
 
 def by_key(engine: Engine, key: bytes) -> dict[str, Any] | None:
     """A stored puzzle in canonical form with its answers; None where the key is unknown."""
-    with engine.connect() as connection:
-        row = connection.execute(select(puzzles).where(puzzles.c.key == key)).one_or_none()
-    if row is None:
+    with reading(engine).connect() as connection:
+        rows: Sequence[Any] = connection.exec_driver_sql(sql("by_key"), {"key": key}).mappings().all()
+    if not rows:
         return None
-    board = from_canonical(row.family, row.canonical)
-    [answers] = lookup(engine, [(board, None)])
-    return {"key": row.key.hex(), "family": row.family, "puzzle": orjson.loads(row.canonical), "answers": answers}
+    family, canonical = rows[0]["puzzle_family"], rows[0]["canonical"]
+    board = from_canonical(family, canonical)
+    as_stored = symmetries(board.width, board.height)[0]
+    answers = [answer(row) | {"moves": write_moves(row, board, as_stored)} for row in rows if row["metric"] is not None]
+    return {"key": key.hex(), "family": family, "puzzle": orjson.loads(canonical), "answers": answers}
 
 
 def stats(engine: Engine) -> list[dict[str, Any]]:
@@ -67,7 +70,7 @@ def stats(engine: Engine) -> list[dict[str, Any]]:
 
 def _stored(engine: Engine, keys: Sequence[bytes]) -> dict[bytes, list[Any]]:
     found = defaultdict(list)
-    with engine.connect() as connection:
+    with reading(engine).connect() as connection:
         for row in connection.exec_driver_sql(sql("lookup"), {"keys": list(keys)}).mappings():
             found[row["key"]].append(row)
     return found
