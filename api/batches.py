@@ -20,7 +20,7 @@ from api.access import READ, SUBMIT, BatchId, Caller, CallerDep, GuardedRoute
 from api.body import spool
 from api.context import EngineDep, SettingsDep, announce
 from api.errors import documented
-from api.schemas import Batch, BatchList, BatchOrder, PackOptions, ResultPage, SearchOrder
+from api.schemas import Batch, BatchList, BatchOrder, BatchProgress, PackOptions, ResultPage, SearchOrder
 from unjam.settings import Settings
 from unjam.store import batches
 from unjam.store.once import Once
@@ -90,13 +90,13 @@ def list_batches(
 ) -> BatchList:
     """Batches, the newest first: those of the API key, or all for one with the scope admin."""
     found = batches.list_batches(engine, before=before, limit=limit + 1, key_id=caller.sees)
-    page = [Batch.model_validate(one) for one in found[:limit]]
+    page = [BatchProgress.model_validate(one) for one in found[:limit]]
     return BatchList(batches=page, next=page[-1].id if len(found) > limit else None)
 
 
 @routes.get("/{batch_id}", dependencies=[READ], responses=documented(404, 422, 503))
 def get_batch(engine: EngineDep, batch_id: BatchId) -> Batch:
-    """How far a batch is."""
+    """How far a batch is, and what came of it."""
     return status(engine, batch_id)
 
 

@@ -178,55 +178,55 @@ class LookupOrder(BaseModel):
     )
 
 
-class Batch(BaseModel):
+BATCH: dict[str, Any] = {
+    "id": 7,
+    "name": "first pack",
+    "queue": "bulk",
+    "state": "running",
+    "levels": 2000,
+    "done": 1200,
+    "waiting_chunks": 3,
+    "running_chunks": 2,
+    "oldest_waiting": "2026-11-29T12:00:00Z",
+    "created": "2026-11-29T12:00:00Z",
+    "finished": None,
+}
+CAME_OF_IT = {"bad": 4, "outcomes": {"optimal": 1190, "unsolvable": 6}, "expanded": 8123456, "seconds": 41.5}
+
+
+class BatchProgress(BaseModel):
     """A batch and how far it is."""
 
-    model_config = ConfigDict(
-        from_attributes=True,
-        json_schema_extra={
-            "examples": [
-                {
-                    "id": 7,
-                    "name": "first pack",
-                    "queue": "bulk",
-                    "state": "running",
-                    "levels": 2000,
-                    "created": "2026-11-29T12:00:00Z",
-                    "finished": None,
-                    "done": 1200,
-                    "outcomes": {"optimal": 1190, "unsolvable": 6},
-                    "bad": 4,
-                    "expanded": 8123456,
-                    "seconds": 41.5,
-                    "waiting_chunks": 3,
-                    "running_chunks": 2,
-                    "oldest_waiting": "2026-11-29T12:00:00Z",
-                }
-            ]
-        },
-    )
+    model_config = ConfigDict(from_attributes=True, json_schema_extra={"examples": [BATCH]})
 
     id: int = Field(validation_alias="batch_id")
     name: str | None
     queue: Literal["interactive", "bulk"]
     state: Literal["running", "done", "cancelled"]
     levels: int = Field(description="All levels of the batch, bad entries included.")
-    created: datetime
-    finished: datetime | None
     done: int = Field(description="Levels that need no more work, bad entries included.")
-    outcomes: dict[str, int] = Field(description="Levels by outcome; when cancelled, all of which something is known.")
-    bad: int = Field(description="Entries that are no levels; the results say why.")
-    expanded: int = Field(description="Nodes expanded for the batch.")
-    seconds: float = Field(description="Time spent searching, added up over the workers.")
     waiting_chunks: int = Field(description="Parts of the batch that wait for a worker.")
     running_chunks: int = Field(description="Parts of the batch that a worker has.")
     oldest_waiting: datetime | None = Field(description="Since when the oldest part waits.")
+    created: datetime
+    finished: datetime | None
+
+
+class Batch(BatchProgress):
+    """A batch, how far it is and what came of it."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_extra={"examples": [BATCH | CAME_OF_IT]})
+
+    bad: int = Field(description="Entries that are no levels; the results say why.")
+    outcomes: dict[str, int] = Field(description="Levels by outcome; when cancelled, all of which something is known.")
+    expanded: int = Field(description="Nodes expanded for the batch.")
+    seconds: float = Field(description="Time spent searching, added up over the workers.")
 
 
 class BatchList(BaseModel):
     """Batches, the newest first."""
 
-    batches: list[Batch]
+    batches: list[BatchProgress]
     next: int | None = Field(description="The `before` of the next page; null on the last page.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from unjam.puzzles.puzzle import Metric
     from unjam.search.solution import Budget
-    from unjam.store.batches import BatchStatus, Queue
+    from unjam.store.batches import BatchProgress, Queue
 
 batch_argument = click.argument("batch", type=click.IntRange(min=1))
 
@@ -78,7 +79,7 @@ def submit(
 @click.argument("batch", type=click.IntRange(min=1), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object a batch to standard output.")
 def status(batch: int | None, as_json: bool) -> None:
-    """Show how far a batch is, or all batches.
+    """Show how far a batch is and what came of it, or how far the newest hundred are.
 
     \b
     unjam status
@@ -88,7 +89,7 @@ def status(batch: int | None, as_json: bool) -> None:
     from unjam.store import batches
 
     with open_store() as (_, engine):
-        found = list(batches.list_batches(engine)) if batch is None else [batches.status(engine, batch)]
+        found = batches.list_batches(engine) if batch is None else [batches.status(engine, batch)]
         shared = "" if batch is None or as_json else shared_searches(engine, batch)
     if as_json:
         write_out((json_line(asdict(each)) for each in found), None)
@@ -121,7 +122,7 @@ def results(
     with open_store() as (_, engine):
         if wait:
             _wait(engine, batch)
-        running = batches.status(engine, batch).state == "running"
+        running = batches.progress(engine, batch).state == "running"
         report = Report(unanswered="waiting" if running else "cancelled")
         write_rows(lambda: batches.results(engine, batch), report, as_json, output, output_format)
     report.show(as_json)
@@ -140,7 +141,7 @@ def cancel(batch: int) -> None:
 
     with open_store() as (_, engine):
         batches.cancel(engine, batch)
-        state = batches.status(engine, batch)
+        state = batches.progress(engine, batch)
     click.echo(f"batch {batch} is {state.state}: {state.done:,} of {state.levels:,} levels are answered")
 
 
@@ -168,22 +169,27 @@ def _wait(engine: Engine, batch: int) -> None:
     from unjam.store import batches
 
     with progress_bar() as bar:
-        while (now := batches.status(engine, batch)).state == "running":
+        while (now := batches.progress(engine, batch)).state == "running":
             Solving(bar, engine, batch, now.levels)(now.done)
             sleep(0.5)
 
 
-def _table(found: list[BatchStatus]) -> Table:
+def _table(found: Sequence[BatchProgress]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from unjam.store.batches import BatchStatus
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in ("batch", "levels", "done", "open", "bad"):
+    detailed = [each for each in found if isinstance(each, BatchStatus)]
+    for column in ("batch", "levels", "done", *(("open", "bad") if detailed else ())):
         table.add_column(column, justify="right")
     for column in ("state", "created", "name"):
         table.add_column(column)
     for each in found:
-        counts = (each.levels, each.done, each.outcomes.get("bounded", 0) + each.outcomes.get("failed", 0), each.bad)
+        counts = [each.levels, each.done]
+        if isinstance(each, BatchStatus):
+            counts += [each.outcomes.get("bounded", 0) + each.outcomes.get("failed", 0), each.bad]
         created = f"{each.created.astimezone():%Y-%m-%d %H:%M}"
         table.add_row(str(each.batch_id), *map("{:,}".format, counts), each.state, created, Text(each.name or ""))
     return table

@@ -79,7 +79,7 @@ def solve(
                 solving = Solving(bar, engine, batch.batch_id, batch.levels)
                 drain(url, batch.batch_id, processes or os.cpu_count() or 1, solving, stop.is_set)
         if stop.is_set():
-            status = batches.status(engine, batch.batch_id)
+            status = batches.progress(engine, batch.batch_id)
             if status.state == "running":
                 done = f"{status.done:,} of {status.levels:,} levels are done and kept"
                 if shared_searches(engine, batch.batch_id):

@@ -225,7 +225,7 @@ def test_list_of_batches(engine: Engine) -> None:
     ids = [submit(engine, entries, budget=BUDGET, name=name).batch_id for name in ("a", "b", "c")]
     assert [one.batch_id for one in batches.list_batches(engine)] == ids[::-1]
     assert [one.name for one in batches.list_batches(engine, before=ids[2], limit=1)] == ["b"]
-    assert batches.list_batches(engine)[0] == status(engine, ids[2])
+    assert batches.list_batches(engine)[0] == batches.progress(engine, ids[2])
 
 
 @pytest.mark.parametrize("number", range(8))

@@ -209,7 +209,7 @@ def drain(
     engine = open_engine(url)
     pool = _Pool(url, batch_id)
     try:
-        done = batches.answered_levels(engine, batch_id)
+        done = batches.progress(engine, batch_id).done
         engine.dispose()  # its connections are not for the forked
         for _ in range(processes):
             pool.fork()

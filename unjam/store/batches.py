@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 import orjson
-from sqlalchemy import Connection, Engine, Row, func, insert, select, update
+from sqlalchemy import Connection, Engine, func, insert, select, update
 
 from unjam.errors import NoSuchBatch, UnjamError
 from unjam.packs.entry import Entry
@@ -45,10 +45,10 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchStatus:
-    """How far a batch is. ``done`` counts levels that are not waited for and bad ones; ``seconds`` is search time.
+class BatchProgress:
+    """How far a batch is, at a cost that does not grow with its levels.
 
-    Of a cancelled batch ``outcomes`` also has what is known of the levels that it did not come to.
+    ``done`` counts levels that are not waited for, bad ones too.
     """
 
     batch_id: int
@@ -57,15 +57,24 @@ class BatchStatus:
     state: Literal["running", "done", "cancelled"]
     levels: int
     done: int
-    bad: int
-    outcomes: dict[str, int]
-    expanded: int
-    seconds: float
     waiting_chunks: int
     running_chunks: int
     oldest_waiting: datetime | None
     created: datetime
     finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus(BatchProgress):
+    """How far a batch is and what came of it; ``seconds`` is search time.
+
+    Of a cancelled batch ``outcomes`` also has what is known of the levels that it did not come to.
+    """
+
+    bad: int
+    outcomes: dict[str, int]
+    expanded: int
+    seconds: float
 
 
 def submit(
@@ -134,55 +143,64 @@ def _submitted_before(connection: Connection, batch_id: int) -> Submitted:
 
 
 def status(engine: Engine, batch_id: int) -> BatchStatus:
+    """How far the batch is, and what came of it, which reads all its levels; raises NoSuchBatch."""
+    with engine.connect() as connection:
+        so_far = _progress(connection, batch_id)
+        groups = connection.exec_driver_sql(sql("outcomes"), {"batch": batch_id}).all()
+    bad = so_far.levels - sum(group.levels for group in groups)
+    return BatchStatus(
+        **asdict(so_far),
+        bad=bad,
+        outcomes={group.outcome: group.levels for group in groups if group.outcome is not None},
+        expanded=sum(group.expanded for group in groups),
+        seconds=sum(group.seconds for group in groups),
+    )
+
+
+def progress(engine: Engine, batch_id: int) -> BatchProgress:
     """How far the batch is; raises NoSuchBatch."""
-    found = _statuses(engine, "one_batch", {"batch": batch_id})
+    with engine.connect() as connection:
+        return _progress(connection, batch_id)
+
+
+def progress_of(engine: Engine, batch_ids: Collection[int]) -> list[BatchProgress]:
+    """How far these batches are, those that are there."""
+    with engine.connect() as connection:
+        return _some(connection, "some_batches", {"batches": list(batch_ids)})
+
+
+def list_batches(
+    engine: Engine, *, before: int | None = None, limit: int = 100, key_id: int | None = None
+) -> list[BatchProgress]:
+    """The newest batches first, of those numbered below ``before``; with ``key_id`` only those of that key."""
+    with engine.connect() as connection:
+        return _some(connection, "newest_batches", {"before": before, "limit": limit, "key": key_id})
+
+
+def _progress(connection: Connection, batch_id: int) -> BatchProgress:
+    found = _some(connection, "some_batches", {"batches": [batch_id]})
     if not found:
         raise NoSuchBatch(f"there is no batch {batch_id}")
     return found[0]
 
 
-def list_batches(
-    engine: Engine, *, before: int | None = None, limit: int = 100, key_id: int | None = None
-) -> list[BatchStatus]:
-    """The newest batches first, of those numbered below ``before``; of one API key, or of all for None."""
-    return _statuses(engine, "newest_batches", {"before": before, "limit": limit, "key": key_id})
-
-
-def _statuses(engine: Engine, which: str, parameters: dict[str, int | None]) -> list[BatchStatus]:
-    with engine.connect() as connection:
-        rows = connection.exec_driver_sql(sql(which), parameters).all()
-        groups = connection.exec_driver_sql(sql("outcomes"), {"batches": [row.id for row in rows]}).all()
-    return [_status(row, [group for group in groups if group.batch_id == row.id]) for row in rows]
-
-
-def _status(row: Row[Any], groups: list[Row[Any]]) -> BatchStatus:
-    outcomes = {group.outcome: group.levels for group in groups if group.outcome is not None}
-    bad = row.levels - sum(group.levels for group in groups)
-    return BatchStatus(
-        batch_id=row.id,
-        name=row.name,
-        queue=row.queue,
-        state=row.state,
-        levels=row.levels,
-        done=bad + sum(group.answered for group in groups),
-        bad=bad,
-        outcomes=outcomes,
-        expanded=sum(group.expanded for group in groups),
-        seconds=sum(group.seconds for group in groups),
-        waiting_chunks=row.waiting,
-        running_chunks=row.leased,
-        oldest_waiting=row.oldest,
-        created=row.created,
-        finished=row.finished,
-    )
-
-
-def answered_levels(engine: Engine, batch_id: int) -> int:
-    """How many levels are done, duplicates of waiting ones included: what a progress bar needs, at little cost."""
-    levels = select(batch.c.levels).where(batch.c.id == batch_id).scalar_subquery()
-    with engine.connect() as connection:
-        query = select(levels - func.count()).select_from(pending).where(pending.c.batch_id == batch_id)
-        return int(connection.execute(query).scalar_one())
+def _some(connection: Connection, which: str, parameters: dict[str, Any]) -> list[BatchProgress]:
+    return [
+        BatchProgress(
+            batch_id=row.id,
+            name=row.name,
+            queue=row.queue,
+            state=row.state,
+            levels=row.levels,
+            done=row.levels if row.state == "done" else max(row.levels - row.open, 0),
+            waiting_chunks=row.waiting,
+            running_chunks=row.leased,
+            oldest_waiting=row.oldest,
+            created=row.created,
+            finished=row.finished,
+        )
+        for row in connection.exec_driver_sql(sql(which), parameters)
+    ]
 
 
 def cancel(engine: Engine, batch_id: int) -> None:
@@ -190,7 +208,7 @@ def cancel(engine: Engine, batch_id: int) -> None:
 
     One that is done stays so.
     """
-    if status(engine, batch_id).state != "running":
+    if progress(engine, batch_id).state != "running":
         return
     with engine.begin() as connection:
         known = connection.execute(

@@ -19,6 +19,7 @@ from unjam.search.solution import Budget, Outcome, Solution
 from unjam.store.answers import pack_moves
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
+from unjam.store.tally import count_attempts, count_event
 
 LOST_LEASES = 3  # in a row before a chunk is bisected, or its one puzzle is given up
 _RECONCILING = 7305102  # key of the advisory lock: one reconciler at a time
@@ -120,6 +121,7 @@ def _take(chunk_id: int, worker: str, seconds: float) -> Any:
             worker=worker,
             lease_token=func.gen_random_uuid(),
             lease_expires=func.now() + timedelta(seconds=seconds),
+            leased=func.now(),
             attempts=chunk.c.attempts + 1,
         )
         .returning(
@@ -164,15 +166,17 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         cancelled = is_cancelled(connection, held.batch_id)
         mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
         if mine is None:
+            count_event(connection, "late_writes")
             return None
         if answers:
             store(connection, held, answers)
-        left = connection.execute(
-            select(func.count()).select_from(pending).where(pending.c.chunk_id == held.chunk_id)
-        ).scalar_one()
+        left, levels = connection.execute(
+            select(func.count(), func.sum(pending.c.levels)).where(pending.c.chunk_id == held.chunk_id)
+        ).one()
         if not left:
             close(connection, held.chunk_id, "done")
             return []
+        connection.execute(update(chunk).where(chunk.c.id == held.chunk_id).values(levels=levels))
         if cancelled:
             close(connection, held.chunk_id, "cancelled")
             return []
@@ -212,6 +216,7 @@ def recover(engine: Engine, *, worker: str | None = None) -> Recovered:
             .with_for_update(of=chunk, skip_locked=worker is None)  # a dead one's locks go soon
         ).all()
         waiting = [(chunk_id, row.queue) for row in rows for chunk_id in _recover(connection, row)]
+        count_event(connection, "leases_lost", len(rows))
     return Recovered(len(rows), waiting)
 
 
@@ -301,6 +306,7 @@ def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> Non
         sql("drop_pending"),
         {"chunk": held.chunk_id, "puzzle_id": columns["puzzle_id"], "metric": columns["metric"]},
     )
+    count_attempts(connection, columns, in_slices=held.checkpoint_id is not None)
 
 
 def _attempt(worker: str, one: Answer) -> tuple[object, ...]:

@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
-REVISION = "0006"  # the newest migration, so that an up-to-date database is known without importing Alembic
+REVISION = "0007"  # the newest migration, so that an up-to-date database is known without importing Alembic
 
 metadata = MetaData(
     naming_convention={
@@ -223,8 +223,9 @@ checkpoint = Table(
     CheckConstraint("(upper IS NULL) = (moves IS NULL)", "upper"),
 )
 
-# What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones. With
-# a checkpoint it is a slice of that search.
+# What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones, and
+# leased is when it took the chunk. With a checkpoint it is a slice of that search. levels: how many of the batch wait
+# for it, as of the last time they were counted; of a search that is shared, the checkpoint counts.
 chunk = Table(
     "chunk",
     metadata,
@@ -236,6 +237,8 @@ chunk = Table(
     Column("worker", Text),
     Column("lease_token", Uuid),
     Column("lease_expires", DateTime(timezone=True)),
+    Column("leased", DateTime(timezone=True)),
+    Column("levels", Integer, nullable=False, server_default="0"),
     Column("announced", DateTime(timezone=True), nullable=False, server_default=func.now()),
     Column("checkpoint_id", BigInteger, ForeignKey("checkpoint.id", ondelete="SET NULL"), index=True),
     _now(),
@@ -285,13 +288,39 @@ slice = Table(
     CheckConstraint("done BETWEEN 0 AND json_array_length(units)", "done"),
 )
 
-# The puzzles that a batch still waits for, and the chunk they are in: that of the first slice, where workers share the
-# search.
+# The puzzles that a batch still waits for, how many of its levels they are, and the chunk they are in: that of the
+# first slice, where workers share the search.
 pending = Table(
     "pending",
     metadata,
     Column("batch_id", BigInteger, ForeignKey("batch.id", ondelete="CASCADE"), primary_key=True),
     Column("puzzle_id", BigInteger, ForeignKey("puzzle.id"), primary_key=True),
     Column("metric", Text, primary_key=True),
+    Column("levels", Integer, nullable=False, server_default="1"),
     Column("chunk_id", BigInteger, ForeignKey("chunk.id", ondelete="CASCADE"), nullable=False, index=True),
+)
+
+# Counts of what was done since the store was made (unjam/store/tally.py). Each is the sum of several rows, one a shard,
+# lest all workers wait for one.
+tally = Table(
+    "tally",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("family", Text, primary_key=True),
+    Column("outcome", Text, primary_key=True),
+    Column("le", Double, primary_key=True),
+    Column("shard", SmallInteger, primary_key=True, autoincrement=False),
+    Column("amount", Double, nullable=False),
+)
+
+# What worker processes have done: puzzles answered, nodes generated, and those of the search they are at. They are
+# forgotten a day after they were seen.
+worker = Table(
+    "worker",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("seen", DateTime(timezone=True), nullable=False),
+    Column("answered", BigInteger, nullable=False),
+    Column("generated", BigInteger, nullable=False),
+    Column("searching", BigInteger, nullable=False),
 )

@@ -24,7 +24,9 @@ from unjam.store.chunks import Answer, Lease, Task, close, is_cancelled, is_held
 from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
 from unjam.store.schema import slice as slice_
 from unjam.store.sql import sql
+from unjam.store.tally import count_event, count_nodes
 
+FAMILY = "tiles"  # the only one whose searches can be shared
 QUEUE = "bulk"  # whoever waits for an answer goes first
 SECONDS = 0.5  # a slice is about so long
 MOST = 128  # slices of a bound at its beginning
@@ -82,6 +84,7 @@ def begin(engine: Engine, held: Lease, task: Task, division: Division) -> list[i
         )
         chunks = _add_slices(connection, held.batch_id, connection.execute(made).scalar_one(), division)
         _move(connection, held, task, chunks[0])
+        count_nodes(connection, FAMILY, division.progress.expanded, division.progress.generated)
     return chunks
 
 
@@ -119,6 +122,7 @@ def adopt(engine: Engine, held: Lease, task: Task, local: Solution) -> list[int]
             insert(slice_), [row | {"chunk_id": number} for row, number in zip(found, chunks, strict=True)]
         )
         _move(connection, held, task, chunks[0])
+        count_nodes(connection, FAMILY, local.expanded, local.generated)
     return chunks
 
 
@@ -153,35 +157,12 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
     or when the bound comes to the length of a solution that is known.
     """
     with engine.begin() as connection:
-        cancelled = is_cancelled(connection, held.batch_id)
-        row = connection.execute(
-            select(checkpoint).where(checkpoint.c.id == held.checkpoint_id).with_for_update()
-        ).one_or_none()
-        mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
-        if row is None or mine is None:
-            return None
-        progress = worked(progress_of(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
-        if work.answer is not None:
-            return _end(connection, held, row, progress, work.answer)
-        if _answered(connection, row):
-            return _close(connection, row)
-        if cancelled:
-            close(connection, held.chunk_id, "cancelled")
-            return GivenBack([])
-        waiting = _keep(connection, held, work, split)
-        if not waiting and not connection.execute(_unfinished(row.id)).scalar_one():
-            if progress.upper is not None and progress.bound + STEP >= progress.upper:
-                proven = replace(progress, bound=progress.upper).solution(row.metric, Outcome.OPTIMAL)
-                return _end(connection, held, row, progress, proven)
-            division = advance(progress, *_searched(connection, row.id))
-            progress = division.progress
-            connection.execute(delete(slice_).where(slice_.c.checkpoint_id == row.id))
-            waiting = _add_slices(connection, held.batch_id, row.id, division)
-        connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**columns_of(progress)))
-        if over := _over(held, progress):
-            answer = progress.solution(row.metric, Outcome.BOUNDED, ended(over))
-            return _end(connection, held, row, progress, answer, keep=True)
-        return GivenBack(waiting)
+        given = _give_back(connection, held, work, advance, split)
+        if given is None:
+            count_event(connection, "late_writes")
+        else:
+            count_nodes(connection, FAMILY, work.expanded, work.generated)
+    return given
 
 
 def decline(engine: Engine, held: Lease) -> None:
@@ -189,6 +170,38 @@ def decline(engine: Engine, held: Lease) -> None:
     with engine.begin() as connection:
         if connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none() is not None:
             wait_again(connection, held.chunk_id, split=False, attempts=held.attempts)
+
+
+def _give_back(connection: Connection, held: Lease, work: Work, advance: Advance, split: bool) -> GivenBack | None:
+    cancelled = is_cancelled(connection, held.batch_id)
+    row = connection.execute(
+        select(checkpoint).where(checkpoint.c.id == held.checkpoint_id).with_for_update()
+    ).one_or_none()
+    mine = connection.execute(select(chunk.c.id).where(is_held(held)).with_for_update()).one_or_none()
+    if row is None or mine is None:
+        return None
+    progress = worked(progress_of(row), work.expanded, work.generated, work.seconds, work.cpu_seconds)
+    if work.answer is not None:
+        return _end(connection, held, row, progress, work.answer)
+    if _answered(connection, row):
+        return _close(connection, row)
+    if cancelled:
+        close(connection, held.chunk_id, "cancelled")
+        return GivenBack([])
+    waiting = _keep(connection, held, work, split)
+    if not waiting and not connection.execute(_unfinished(row.id)).scalar_one():
+        if progress.upper is not None and progress.bound + STEP >= progress.upper:
+            proven = replace(progress, bound=progress.upper).solution(row.metric, Outcome.OPTIMAL)
+            return _end(connection, held, row, progress, proven)
+        division = advance(progress, *_searched(connection, row.id))
+        progress = division.progress
+        connection.execute(delete(slice_).where(slice_.c.checkpoint_id == row.id))
+        waiting = _add_slices(connection, held.batch_id, row.id, division)
+    connection.execute(update(checkpoint).where(checkpoint.c.id == row.id).values(**columns_of(progress)))
+    if over := _over(held, progress):
+        answer = progress.solution(row.metric, Outcome.BOUNDED, ended(over))
+        return _end(connection, held, row, progress, answer, keep=True)
+    return GivenBack(waiting)
 
 
 def _keep(connection: Connection, held: Lease, work: Work, split: bool) -> list[int]:

@@ -1,9 +1,9 @@
 -- Cut what the store cannot answer into chunks of about equal cost, in the user's order: at most `seconds` each, at least
 -- 16 a batch where it has that many puzzles. A puzzle that is expected to take as long as a chunk has one of its own.
 WITH unanswered AS (
-    SELECT w.puzzle_id, w.metric, w.first, p.family, p.width * p.height AS cells, p.pieces
+    SELECT w.puzzle_id, w.metric, w.levels, w.first, p.family, p.width * p.height AS cells, p.pieces
     FROM (
-        SELECT puzzle_id, metric, min(index) AS first
+        SELECT puzzle_id, metric, count(*) AS levels, min(index) AS first
         FROM batch_item
         WHERE batch_id = %(batch)s AND error IS NULL
         GROUP BY puzzle_id, metric
@@ -21,7 +21,7 @@ alike AS (
 ),
 costly AS (
     SELECT
-        u.puzzle_id, u.metric, u.first,
+        u.puzzle_id, u.metric, u.levels, u.first,
         greatest(coalesce(a.cost, f.cost, CASE u.family WHEN 'rush' THEN 0.0005 ELSE 0.02 END), %(least)s) AS cost
     FROM unanswered u
     LEFT JOIN alike a USING (family, metric, cells, pieces)
@@ -32,28 +32,29 @@ total AS (
 ),
 placed AS (
     SELECT
-        puzzle_id, metric, cost >= most AS alone,
+        puzzle_id, metric, levels, cost >= most AS alone,
         CASE WHEN cost >= most THEN row_number() OVER in_order ELSE floor((sum(cost) OVER in_order - cost) / most) END
             AS place
     FROM costly, total
     WINDOW in_order AS (PARTITION BY cost >= most ORDER BY first ROWS UNBOUNDED PRECEDING)
 ),
 ranked AS (
-    SELECT puzzle_id, metric, dense_rank() OVER (ORDER BY alone, place) AS number FROM placed
+    SELECT puzzle_id, metric, levels, dense_rank() OVER (ORDER BY alone, place) AS number FROM placed
 ),
 made AS (
-    INSERT INTO chunk (batch_id, queue)
-    SELECT b.id, b.queue
-    FROM batch b, generate_series(1, (SELECT max(number) FROM ranked))
+    INSERT INTO chunk (batch_id, queue, levels)
+    SELECT b.id, b.queue, n.levels
+    FROM batch b, (SELECT number, sum(levels) AS levels FROM ranked GROUP BY number) n
     WHERE b.id = %(batch)s
+    ORDER BY n.number
     RETURNING id
 ),
 numbered AS (
     SELECT id, row_number() OVER (ORDER BY id) AS number FROM made
 ),
 waiting AS (
-    INSERT INTO pending (batch_id, puzzle_id, metric, chunk_id)
-    SELECT %(batch)s, r.puzzle_id, r.metric, n.id
+    INSERT INTO pending (batch_id, puzzle_id, metric, levels, chunk_id)
+    SELECT %(batch)s, r.puzzle_id, r.metric, r.levels, n.id
     FROM ranked r JOIN numbered n USING (number)
 )
 SELECT t.puzzles, array(SELECT id FROM made ORDER BY id) AS chunks FROM total t

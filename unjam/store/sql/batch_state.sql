@@ -1,9 +1,13 @@
--- Batches with the state of their chunks.
+-- Batches with the state of their chunks. open: levels that are not answered; of a search that is shared, the checkpoint
+-- counts and not its slices.
 SELECT
     b.id, b.name, b.queue, b.levels, b.created, b.cancelled,
     CASE WHEN b.cancelled IS NOT NULL THEN 'cancelled' WHEN c.unfinished > 0 THEN 'running' ELSE 'done' END AS state,
     CASE WHEN c.unfinished = 0 THEN coalesce(c.finished, b.created) END AS finished,
-    c.waiting, c.leased, c.oldest
+    c.waiting, c.leased, c.oldest,
+    c.open + (
+        SELECT coalesce(sum(q.levels), 0) FROM checkpoint k JOIN pending q USING (batch_id, puzzle_id, metric) WHERE k.batch_id = b.id
+    ) AS open
 FROM batch b
 CROSS JOIN LATERAL (
     SELECT
@@ -11,7 +15,8 @@ CROSS JOIN LATERAL (
         count(*) FILTER (WHERE state = 'waiting') AS waiting,
         count(*) FILTER (WHERE state = 'leased') AS leased,
         min(created) FILTER (WHERE state = 'waiting') AS oldest,
-        max(finished) AS finished
+        max(finished) AS finished,
+        coalesce(sum(levels) FILTER (WHERE state <> 'done'), 0) AS open
     FROM chunk
     WHERE batch_id = b.id
 ) c

@@ -1,0 +1,30 @@
+-- In one order, so that two who share a shard do not wait for each other.
+WITH searched AS (
+    SELECT
+        p.family, a.outcome, a.seconds, a.expanded, a.generated,
+        (%(bounds)s::double precision[] || 'infinity'::double precision)[width_bucket(a.seconds, %(bounds)s::double precision[]) + 1] AS le
+    FROM unnest(
+        %(puzzle_id)s::bigint[], %(outcome)s::text[], %(seconds)s::double precision[], %(expanded)s::bigint[],
+        %(generated)s::bigint[]
+    ) AS a (puzzle_id, outcome, seconds, expanded, generated)
+    JOIN puzzle p ON p.id = a.puzzle_id
+),
+counted (name, family, outcome, le, amount) AS (
+    SELECT 'attempts', family, outcome, le, count(*)::double precision FROM searched GROUP BY family, outcome, le
+    UNION ALL
+    SELECT m.name, s.family, '', 'infinity', m.amount
+    FROM (
+        SELECT family, sum(seconds) AS seconds, sum(expanded) AS expanded, sum(generated) AS generated
+        FROM searched
+        GROUP BY family
+    ) s
+    CROSS JOIN LATERAL (
+        VALUES ('attempt_seconds', seconds), ('expanded', expanded::double precision), ('generated', generated::double precision)
+    ) AS m (name, amount)
+    WHERE m.name = 'attempt_seconds' OR NOT %(in_slices)s
+)
+INSERT INTO tally (name, family, outcome, le, shard, amount)
+SELECT name, family, outcome, le, pg_backend_pid() %% 16, amount
+FROM counted
+ORDER BY name, family, outcome, le
+ON CONFLICT (name, family, outcome, le, shard) DO UPDATE SET amount = tally.amount + excluded.amount

@@ -1,2 +1,0 @@
-{batch_state}
-WHERE b.id = %(batch)s

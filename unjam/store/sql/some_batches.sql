@@ -1,0 +1,3 @@
+{batch_state}
+WHERE b.id = ANY(%(batches)s)
+ORDER BY b.id

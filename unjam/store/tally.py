@@ -1,0 +1,62 @@
+"""Counts of what is done, for those who watch: made in the transaction that does it, so they are exact.
+
+A scrape reads some hundred rows, however many searches were run, and whichever process asks gets the same counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection, Engine
+
+from unjam.store.sql import sql
+
+# Upper bounds of the histogram of search times, in seconds, but for the infinite one. A count is stored under its
+# bound, so others may be chosen later.
+BOUNDS = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3600.0)
+
+Event = Literal["leases_lost", "late_writes"]
+
+
+class Count(NamedTuple):
+    """``name`` is attempts (by family, outcome and the bound ``le``), attempt_seconds, expanded or generated (by
+    family), or an Event. Whoever adds to several in one transaction does so in this order, lest two wait for each
+    other.
+    """
+
+    name: str
+    family: str
+    outcome: str
+    le: float
+    amount: float
+
+
+def count_attempts(connection: Connection, columns: Mapping[str, object], *, in_slices: bool) -> None:
+    """Count searches that ended: ``columns`` are lists of puzzle_id, outcome, seconds, expanded and generated.
+
+    Nodes that were searched ``in_slices`` were counted slice by slice.
+    """
+    here = {"bounds": list(BOUNDS), "in_slices": in_slices}
+    connection.exec_driver_sql(sql("count_attempts"), {**columns, **here})
+
+
+def count_nodes(connection: Connection, family: str, expanded: int, generated: int) -> None:
+    """Count the nodes of a slice; the few that dividing the search takes are not."""
+    _add(connection, "expanded", family, expanded)
+    _add(connection, "generated", family, generated)
+
+
+def count_event(connection: Connection, event: Event, number: int = 1) -> None:
+    if number:
+        _add(connection, event, "", number)
+
+
+def totals(engine: Engine) -> list[Count]:
+    """All counts since the store was made."""
+    with engine.connect() as connection:
+        return [Count(*row) for row in connection.exec_driver_sql(sql("totals"))]
+
+
+def _add(connection: Connection, name: str, family: str, amount: float) -> None:
+    connection.exec_driver_sql(sql("count"), {"name": name, "family": family, "amount": amount})
