@@ -15,7 +15,8 @@ from unjam.puzzles.grid import Move
 from unjam.search.solution import Budget, Outcome, Solution
 from unjam.store import batches, chunks, keys
 from unjam.store.batches import Submitted
-from unjam.store.chunks import Answer, Lease
+from unjam.store.chunks import Lease
+from unjam.store.found import Answer
 
 BUDGET = Budget(seconds=60)
 
@@ -82,13 +83,9 @@ def test_a_puzzle_that_takes_long_has_a_chunk_of_its_own(engine: Engine) -> None
 def learn(engine: Engine, levels: list[Entry], seconds: float) -> None:
     """Have it known that such levels take so long."""
     batch = batches.submit(engine, levels, budget=BUDGET)
-    with engine.connect() as connection:
-        rows = connection.execute(
-            text("SELECT puzzle_id, metric FROM pending WHERE batch_id = :b"), {"b": batch.batch_id}
-        )
-        known = [Answer(row[0], Solution(row[1], Outcome.BOUNDED, lower=1, seconds=seconds)) for row in rows]
-    chunks.note_costs(engine, known)
-    batches.cancel(engine, batch.batch_id)
+    while held := chunks.lease(engine, "one", batch_id=batch.batch_id):
+        found = Solution("path", Outcome.BOUNDED, lower=1, seconds=seconds)
+        chunks.finish(engine, held, [Answer(task.puzzle_id, replace(found, metric=task.metric)) for task in held.tasks])
 
 
 def test_no_two_workers_hold_one_chunk(engine: Engine) -> None:

@@ -81,11 +81,10 @@ def test_answers_by_the_hundred_are_those_of_solve() -> None:
     found = solve_many([puzzle.canonical for puzzle in puzzles], "slide", Budget(), inf, Control())
     for puzzle, solution in zip(puzzles, found, strict=True):
         alone = solve(puzzle, "slide")
-        if solution is None:
-            assert puzzle.unsolvable_reason() is not None or puzzle.height == 1
-        else:
-            assert (solution.outcome, solution.length, solution.reason) == (alone.outcome, alone.length, alone.reason)
-            assert solution.seconds > 0
+        assert solution is not None or puzzle.height == 1
+        if solution is not None:
+            assert (solution.outcome, solution.length) == (alone.outcome, alone.length)
+            assert (solution.reason is None) == (alone.reason is None)
 
 
 def test_budgets_and_stopping() -> None:

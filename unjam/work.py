@@ -12,7 +12,6 @@ import socket
 import struct
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -20,7 +19,6 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
 from sqlalchemy import Engine
-from sqlalchemy.exc import SQLAlchemyError
 from structlog.contextvars import bound_contextvars
 
 from unjam.errors import StoreError, VerificationError
@@ -33,8 +31,9 @@ from unjam.search.verify import verify
 from unjam.settings import get_settings
 from unjam.sharing import failure, patience_with, share, work_on_slice
 from unjam.store import batches, chunks, slices
-from unjam.store.chunks import Answer, Lease, Task
+from unjam.store.chunks import Lease, Task
 from unjam.store.database import open_engine
+from unjam.store.found import Answer
 from unjam.watch import Watch, stored
 
 log = logging.getLogger(__name__)
@@ -105,9 +104,6 @@ def _work_on(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds
             answers.append(Answer(task.puzzle_id, solution))
     left = stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
     answered = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
-    if answered:
-        with suppress(SQLAlchemyError):  # a statistic: the next chunks make up for it
-            chunks.note_costs(engine, answers)
     waiting = [(chunk, held.queue) for chunk in left or []] + _bulk(shared)
     return WorkDone(held.chunk_id, held.batch_id, held.attempts, answered, waiting)
 

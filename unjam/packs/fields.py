@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -42,15 +42,15 @@ def read_entry(index: int, line: int, raw: object, defaults: Defaults) -> Entry:
     """The entry that ``raw``, an object with the fields of DESIGN's packs, describes. Never raises for bad input."""
     name = None
     try:
-        if not isinstance(raw, Mapping):
+        if not isinstance(raw, dict):
             raise ParseError(f"an entry is an object with fields, not {_kind(raw)}")
         refuse_misspelt(raw)
         name = _name(raw)
         puzzle = _puzzle(raw, defaults)
-        metric = raw.get("metric")
-        if metric is not None:
-            puzzle.check_metric(_text(metric, "metric"))
-        return Entry(index, line, puzzle, cast(Metric | None, metric), name, _tags(raw), _known(raw, puzzle, metric))
+        metric: Metric | None = None
+        if raw.get("metric") is not None:
+            metric = puzzle.check_metric(_text(raw["metric"], "metric"))
+        return Entry(index, line, puzzle, metric, name, _tags(raw), _known(raw, puzzle, metric))
     except (ParseError, MetricError) as error:
         return Entry(index, line, name=name, error=str(error))
 
@@ -96,7 +96,7 @@ def _puzzle(raw: Mapping[str, Any], defaults: Defaults) -> Puzzle:
     if raw.get("board") is None:
         raise ParseError("there is none", field="board")
     fields = {key: value for key, value in defaults.fields.items() if key in FAMILIES[family].field_names}
-    fields |= {key: raw[key] for key in PUZZLE_FIELDS if raw.get(key) is not None}
+    fields |= {key: value for key, value in raw.items() if key in PUZZLE_FIELDS and value is not None}
     quick = quick_rush(raw["board"], **fields) if family == Rush.family else None
     return quick or FAMILIES[family].parse(raw["board"], **fields)
 

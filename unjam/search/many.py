@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import orjson
 
 from unjam._kernels import Control, rush_many
+from unjam.puzzles import from_canonical
 from unjam.puzzles.puzzle import Metric
-from unjam.search.solution import Budget, Solution
+from unjam.puzzles.rush import Rush
+from unjam.search.solution import Budget, Outcome, Solution
 from unjam.search.solve import Method, limits_of, solution_of
 
 METHOD = Method("bfs", None, None)  # what `choose` says of rush where the user forces nothing
@@ -19,12 +21,17 @@ def solve_many(
 ) -> list[Solution | None]:
     """Solve canonical boards of rush, each within the budget, until ``seconds`` have passed: as many as were come to.
 
-    None stands for a board that ``solve`` has to look at: a large one, or one that needs no search. The answers have
-    passed the C++ checker.
+    None stands for a board that ``solve`` has to look at, a large one. The answers have passed the C++ checker.
     """
     boards = [orjson.loads(text)["board"] for text in canonical]
     plain = [board if isinstance(board, str) and board.isascii() else "" for board in boards]
+    found = rush_many(plain, metric, limits_of(budget), seconds, control)
     return [
-        None if result is None else solution_of(result, metric, METHOD, wall, cpu)
-        for result, wall, cpu in rush_many(plain, metric, limits_of(budget), seconds, control)
+        _without_search(text, metric) if result is None else solution_of(result, metric, METHOD, wall, cpu)
+        for text, (result, wall, cpu) in zip(canonical, found, strict=False)
     ]
+
+
+def _without_search(canonical: str, metric: Metric) -> Solution | None:
+    reason = from_canonical(Rush.family, canonical).unsolvable_reason()
+    return None if reason is None else Solution(metric, Outcome.UNSOLVABLE, reason=reason)

@@ -6,20 +6,21 @@ At least once: a lease that was lost is given again, and a late writer is refuse
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Connection, Engine, Select, and_, exists, func, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from unjam.puzzles.puzzle import Metric
 from unjam.search.solution import Budget, Outcome, Solution
-from unjam.store.answers import pack_moves
+from unjam.store.found import Answer, note_costs, store
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
-from unjam.store.tally import count_attempts, count_event
+from unjam.store.tally import count_event
 
 LOST_LEASES = 3  # in a row before a chunk is bisected, or its one puzzle is given up
 _RECONCILING = 7305102  # key of the advisory lock: one reconciler at a time
@@ -55,14 +56,6 @@ class Lease:
     checkpoint_id: int | None
     attempts: int
     tasks: list[Task] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the search of a task gave, its moves in canonical form."""
-
-    puzzle_id: int
-    solution: Solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,30 +161,23 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
         if mine is None:
             count_event(connection, "late_writes")
             return None
-        if answers:
-            store(connection, held, answers)
-        left, levels = connection.execute(
-            select(func.count(), func.sum(pending.c.levels)).where(pending.c.chunk_id == held.chunk_id)
-        ).one()
-        if not left:
-            close(connection, held.chunk_id, "done")
-            return []
-        connection.execute(update(chunk).where(chunk.c.id == held.chunk_id).values(levels=levels))
-        if cancelled:
-            close(connection, held.chunk_id, "cancelled")
-            return []
-        return wait_again(connection, held.chunk_id, split=split and left > 1)
+        costs = store(connection, held, answers) if answers else []
+        waiting = _give_back(connection, held.chunk_id, cancelled, split)
+    with suppress(SQLAlchemyError):  # a statistic: the next chunks make up for it
+        note_costs(engine, costs)
+    return waiting
 
 
-def note_costs(engine: Engine, answers: Sequence[Answer]) -> None:
-    """Add the times of these searches to what is known, by which chunks are cut."""
-    columns = {
-        "puzzle_id": [one.puzzle_id for one in answers],
-        "metric": [one.solution.metric for one in answers],
-        "seconds": [one.solution.seconds for one in answers],
-    }
-    with engine.begin() as connection:
-        connection.exec_driver_sql(sql("add_costs"), columns)
+def _give_back(connection: Connection, chunk_id: int, cancelled: bool, split: bool) -> list[int]:
+    """The chunks that wait for what is left of one."""
+    query = select(func.count(), func.sum(pending.c.levels)).where(pending.c.chunk_id == chunk_id)
+    left, levels = connection.execute(query).one()
+    if left:
+        connection.execute(update(chunk).where(chunk.c.id == chunk_id).values(levels=levels))
+    if not left or cancelled:
+        close(connection, chunk_id, "cancelled" if left else "done")
+        return []
+    return wait_again(connection, chunk_id, split=split and left > 1)
 
 
 def holders(engine: Engine) -> list[str]:
@@ -272,64 +258,6 @@ def wait_again(connection: Connection, chunk_id: int, *, split: bool, attempts: 
     return waiting
 
 
-def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> None:
-    solutions = [one.solution for one in answers]
-    # moves without a known length to go with them would break the table's promise
-    proven = [s.outcome in (Outcome.OPTIMAL, Outcome.BOUNDED) for s in solutions]
-    columns = {
-        "puzzle_id": [one.puzzle_id for one in answers],
-        "metric": [s.metric for s in solutions],
-        "outcome": [s.outcome.value for s in solutions],
-        "length": [s.length for s in solutions],
-        "lower": [s.lower if ok else None for s, ok in zip(solutions, proven, strict=True)],
-        "upper": [s.upper if ok else None for s, ok in zip(solutions, proven, strict=True)],
-        "moves": [
-            pack_moves(s.moves) if ok and s.upper == len(s.moves) else None
-            for s, ok in zip(solutions, proven, strict=True)
-        ],
-        "reason": [s.reason for s in solutions],
-        "expanded": [s.expanded for s in solutions],
-        "generated": [s.generated for s in solutions],
-        "seconds": [s.seconds for s in solutions],
-        "algorithm": [s.algorithm for s in solutions],
-        "heuristic": [s.heuristic for s in solutions],
-        "pruned": [s.pruned for s in solutions],
-    }
-    named = held.algorithm is not None or held.heuristic is not None
-    connection.exec_driver_sql(sql("add_solutions"), {**columns, "batch": held.batch_id, "named": named})
-    driver = connection.connection.driver_connection
-    assert driver is not None
-    with driver.cursor() as cursor, cursor.copy(sql("copy_attempts")) as copy:
-        for one in answers:
-            copy.write_row(_attempt(held.worker, one))
-    connection.exec_driver_sql(
-        sql("drop_pending"),
-        {"chunk": held.chunk_id, "puzzle_id": columns["puzzle_id"], "metric": columns["metric"]},
-    )
-    count_attempts(connection, columns, in_slices=held.checkpoint_id is not None)
-
-
-def _attempt(worker: str, one: Answer) -> tuple[object, ...]:
-    s = one.solution
-    return (
-        one.puzzle_id,
-        s.metric,
-        s.outcome.value,
-        s.reason,
-        s.algorithm,
-        s.heuristic,
-        s.expanded,
-        s.generated,
-        s.peak_states,
-        s.peak_bytes,
-        s.seconds,
-        s.cpu_seconds,
-        list(s.profile),
-        worker,
-        _version(),
-    )
-
-
 def _recover(connection: Connection, row: Any) -> list[int]:
     """The chunks that wait now."""
     if row.cancelled is not None:
@@ -376,10 +304,3 @@ def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tupl
             .returning(chunk.c.id, chunk.c.queue)
         ).all()
     return sorted((row.id, row.queue) for row in rows)
-
-
-@cache
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("unjam")

@@ -20,7 +20,8 @@ from sqlalchemy import Connection, Engine, Row, delete, exists, insert, select, 
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.split import STEP, Division, Progress, Unit, expected_seconds, worked
 from unjam.store.checkpoints import IS_LEFT, close_chunks, columns_of, forget, left_behind, progress_of
-from unjam.store.chunks import Answer, Lease, Task, close, is_cancelled, is_held, store, wait_again
+from unjam.store.chunks import Lease, Task, close, is_cancelled, is_held, wait_again
+from unjam.store.found import Answer, store
 from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
 from unjam.store.schema import slice as slice_
 from unjam.store.sql import sql

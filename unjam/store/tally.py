@@ -5,7 +5,6 @@ A scrape reads some hundred rows, however many searches were run, and whichever 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, Engine
@@ -32,13 +31,9 @@ class Count(NamedTuple):
     amount: float
 
 
-def count_attempts(connection: Connection, columns: Mapping[str, object], *, in_slices: bool) -> None:
-    """Count searches that ended: ``columns`` are lists of puzzle_id, outcome, seconds, expanded and generated.
-
-    Nodes that were searched ``in_slices`` were counted slice by slice.
-    """
-    here = {"bounds": list(BOUNDS), "in_slices": in_slices}
-    connection.exec_driver_sql(sql("count_attempts"), {**columns, **here})
+def count_attempts(connection: Connection, *, in_slices: bool) -> None:
+    """Count the searches that the table ``found`` has. Nodes that were searched ``in_slices`` were counted there."""
+    connection.exec_driver_sql(sql("count_attempts"), {"bounds": list(BOUNDS), "in_slices": in_slices})
 
 
 def count_nodes(connection: Connection, family: str, expanded: int, generated: int) -> None:

@@ -6,14 +6,7 @@ INSERT INTO solution (
 SELECT
     a.puzzle_id, a.metric, p.family, a.outcome, a.length, a.lower, a.upper, a.moves, a.reason, a.expanded, a.generated,
     a.seconds, a.algorithm, a.heuristic, a.pruned, b.budget_seconds, b.budget_nodes, b.budget_bytes
-FROM unnest(
-    %(puzzle_id)s::bigint[], %(metric)s::text[], %(outcome)s::text[], %(length)s::integer[], %(lower)s::integer[],
-    %(upper)s::integer[], %(moves)s::bytea[], %(reason)s::text[], %(expanded)s::bigint[], %(generated)s::bigint[],
-    %(seconds)s::double precision[], %(algorithm)s::text[], %(heuristic)s::text[], %(pruned)s::boolean[]
-) AS a (
-    puzzle_id, metric, outcome, length, lower, upper, moves, reason, expanded, generated, seconds,
-    algorithm, heuristic, pruned
-)
+FROM found a
 JOIN puzzle p ON p.id = a.puzzle_id
 JOIN batch b ON b.id = %(batch)s
 ORDER BY a.puzzle_id, a.metric

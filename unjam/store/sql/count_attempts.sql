@@ -3,10 +3,7 @@ WITH searched AS (
     SELECT
         p.family, a.outcome, a.seconds, a.expanded, a.generated,
         (%(bounds)s::double precision[] || 'infinity'::double precision)[width_bucket(a.seconds, %(bounds)s::double precision[]) + 1] AS le
-    FROM unnest(
-        %(puzzle_id)s::bigint[], %(outcome)s::text[], %(seconds)s::double precision[], %(expanded)s::bigint[],
-        %(generated)s::bigint[]
-    ) AS a (puzzle_id, outcome, seconds, expanded, generated)
+    FROM found a
     JOIN puzzle p ON p.id = a.puzzle_id
 ),
 counted (name, family, outcome, le, amount) AS (

@@ -1,3 +1,2 @@
-DELETE FROM pending
-WHERE chunk_id = %(chunk)s
-    AND (puzzle_id, metric) IN (SELECT * FROM unnest(%(puzzle_id)s::bigint[], %(metric)s::text[]))
+DELETE FROM pending q USING found f
+WHERE q.chunk_id = %(chunk)s AND q.puzzle_id = f.puzzle_id AND q.metric = f.metric

@@ -1,4 +1,0 @@
-COPY attempt (
-    puzzle_id, metric, outcome, reason, algorithm, heuristic, expanded, generated, peak_states, peak_bytes,
-    seconds, cpu_seconds, profile, worker, version
-) FROM STDIN
