@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
+from starlette.routing import compile_path
 
 from api.request_id import HEADER, request_id
 from unjam.errors import MetricError, NoSuchBatch, OrderConflict, PackError, ParseError, SearchError, UnjamError
@@ -80,7 +81,8 @@ def install(app: FastAPI) -> None:
             return answer(error.status_code, error.code, error.detail, error.details, error.headers)
         code = HTTPStatus(error.status_code).phrase.lower().replace(" ", "_")
         details = {"method": request.method, "path": request.url.path}
-        return answer(error.status_code, code, str(error.detail), details, error.headers)
+        headers = {"Allow": _methods(request)} if error.status_code == 405 else error.headers
+        return answer(error.status_code, code, str(error.detail), details, headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
@@ -122,6 +124,13 @@ def internal_error(request: Request, error: Exception) -> JSONResponse:
     """Log what happened and tell the client nothing of our insides."""
     log.error("request failed", method=request.method, path=request.url.path, exc_info=error)
     return answer(500, "internal_error", "This is our fault; it has been logged.", {})
+
+
+def _methods(request: Request) -> str:
+    """All methods of the path: the router knows those of one route."""
+    paths = request.app.openapi()["paths"]
+    found = [methods for path, methods in paths.items() if compile_path(path)[0].match(request.scope["path"])]
+    return ", ".join(method.upper() for methods in found for method in methods)
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -17,7 +17,9 @@ def test_unknown_things_are_not_found(idle_api: httpx.Client) -> None:
     refused(idle_api.delete("/v1/batches/999999"), 404, "not_found")
     refused(idle_api.get("/v1/puzzles/" + 32 * "0"), 404, "not_found")
     refused(idle_api.get("/v2"), 404, "not_found")
-    refused(idle_api.put("/v1/batches"), 405, "method_not_allowed")
+    wrong = idle_api.put("/v1/batches")
+    refused(wrong, 405, "method_not_allowed")
+    assert wrong.headers["allow"] == "POST, GET"
 
 
 @pytest.mark.parametrize(
