@@ -106,12 +106,12 @@ class Blocks(Puzzle):
     def start_grid(self) -> list[int]:
         return self.grid()
 
-    def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
+    def notation(self, moves: Iterable[Move], metric: Metric, *, checked: bool = False) -> list[str]:
         state: Any = self.start()
         written = []
         for number, move in enumerate(moves, 1):
             try:
-                piece, end = self._legal(state, move, metric)
+                piece, end = self._meant(state, move) if checked else self._legal(state, move, metric)
             except IllegalMove as error:
                 raise IllegalMove(f"move {number}: {error}") from None
             written.append(f"{self.names[piece]}:{self.way(state, piece, end, metric)}")

@@ -65,8 +65,11 @@ class Puzzle(ABC):
         """The fields of the canonical form, and the symmetry that leads from this puzzle to it."""
 
     @abstractmethod
-    def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
-        """Moves as a player would write them, from the start on (docs/formats.md); raises IllegalMove."""
+    def notation(self, moves: Iterable[Move], metric: Metric, *, checked: bool = False) -> list[str]:
+        """Moves as a player would write them, from the start on (docs/formats.md); raises IllegalMove.
+
+        Of moves that were ``checked`` before, the rules need not be asked again, which takes longer than writing them.
+        """
 
     @abstractmethod
     def read_notation(self, moves: Iterable[str], metric: Metric) -> list[Move]:

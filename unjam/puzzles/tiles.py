@@ -136,7 +136,7 @@ class Tiles(Puzzle):
         width, height = view.symmetry.width, view.symmetry.height
         return Tiles(width, height, tuple(best), view.goal).fields(), view.symmetry
 
-    def notation(self, moves: Iterable[Move], metric: Metric) -> list[str]:
+    def notation(self, moves: Iterable[Move], metric: Metric, *, checked: bool = False) -> list[str]:
         state: State = self.board
         pressed = []
         for move in moves:

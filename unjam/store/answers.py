@@ -59,7 +59,8 @@ def answer(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_moves(row: Mapping[str, Any], puzzle: Puzzle, back: Symmetry) -> list[str] | None:
     """The moves of a row of ``solution`` in the letters of ``puzzle``, which ``back`` leads to."""
-    return None if row["moves"] is None else puzzle.notation(unpack_moves(row["moves"], back), row["metric"])
+    moves = row["moves"]
+    return None if moves is None else puzzle.notation(unpack_moves(moves, back), row["metric"], checked=True)
 
 
 def known_holds(known: Mapping[str, int | None], row: Mapping[str, Any]) -> bool | None:
