@@ -29,8 +29,11 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
     from celery.exceptions import SecurityWarning
 
     from unjam.settings import get_settings
+    from unjam.store.database import check_schema
     from worker.app import app
+    from worker.tasks import database_url
 
+    check_schema(database_url())
     # Against root, for messages in pickle could then do anything: ours are numbers in JSON.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     app.worker_main(
@@ -55,8 +58,11 @@ def reconcile() -> None:
     """
     from unjam.logs import configure
     from unjam.settings import get_settings
+    from unjam.store.database import check_schema
     from worker.reconciler import run
+    from worker.tasks import database_url
 
+    check_schema(database_url())
     settings = get_settings()
     configure(settings.log_level, settings.log_format)
     run()

@@ -1,5 +1,8 @@
 """The migrations build the schema of unjam/store/schema.py, and take it down again."""
 
+import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,7 +15,7 @@ from sqlalchemy import Engine
 
 from unjam.errors import StoreError
 from unjam.store import database
-from unjam.store.database import alembic_config, downgrade, migrate, open_engine, reset, revision
+from unjam.store.database import alembic_config, check_schema, downgrade, migrate, open_engine, reset, revision
 from unjam.store.schema import REVISION, metadata
 
 # All that autogenerate does not compare: checks, index predicates, defaults, identities.
@@ -155,8 +158,21 @@ def test_a_migration_that_waits_for_a_lock_lets_others_pass(
 def test_a_database_of_a_newer_program_is_refused(engine: Engine, database_url: str) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(StoreError, match="9999"):
-        migrate(database_url)
+    for start in (migrate, check_schema):
+        with pytest.raises(StoreError, match="9999"):
+            start(database_url)
+
+
+@pytest.mark.parametrize("command", ["worker", "reconcile"])
+def test_programs_that_leave_the_schema_to_others_say_what_to_do(empty_database: str, command: str) -> None:
+    migrate(empty_database, REVISIONS[-2])
+    environment = os.environ | {"UNJAM_DATABASE_URL": empty_database, "UNJAM_REDIS_URL": "redis://127.0.0.1:1/0"}
+    started = [sys.executable, "-P", "-m", "cli", command]
+    done = subprocess.run(started, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2
+    assert "run `unjam migrate` first" in " ".join(done.stderr.split())
+    migrate(empty_database)
+    check_schema(empty_database)
 
 
 def test_a_database_that_cannot_be_reached() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATING = 7305101  # key of the advisory lock: one process migrates, the others wait
+CONNECTIONS = 15  # of an engine at most
 LOCK_SECONDS, LOCK_TRIES = 3, 100  # how long a migration holds up others while it waits for a lock, and how often
 
 
@@ -29,6 +30,9 @@ def open_engine(url: str) -> Engine:
     return create_engine(
         make_url(url).set(drivername="postgresql+psycopg"),
         pool_pre_ping=True,  # a restarted Postgres costs a reconnect, not an error
+        pool_size=CONNECTIONS,  # opened as they are needed, and kept: what overflows a pool is closed after each use
+        max_overflow=0,
+        pool_use_lifo=True,
         hide_parameters=True,  # errors are logged: no keys and no boards in them
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
@@ -59,8 +63,22 @@ def migrate(url: str, to: str = REVISION) -> None:
 
     Raises StoreError where it cannot.
     """
-    if revision(url) != to:
+    if _older(url, to):
         _alembic(url, "upgrade", to)
+
+
+def check_schema(url: str) -> None:
+    """Raise StoreError unless the schema is this program's: for those that leave it to others to migrate."""
+    if _older(url):
+        raise StoreError(f"the database has not this program's schema, {REVISION}: run `unjam migrate` first")
+
+
+def _older(url: str, wanted: str = REVISION) -> bool:
+    """Whether there is something to migrate; raises StoreError where the database is of a newer program."""
+    found = revision(url)
+    if found is not None and found > wanted:
+        raise StoreError(f"the database has schema {found}, this program knows {wanted}: use a newer version of unjam")
+    return found != wanted
 
 
 def downgrade(url: str, to: str) -> None:
