@@ -120,9 +120,9 @@ def ingest(engine: Engine, url: str, count: int) -> list[str]:
     def submit() -> int:
         return batches.submit(engine, read_objects(rows), budget=BUDGET).batch_id
 
-    new = timed("submitted, new", submit, count)
-    timed("solved", lambda: drain(url, new, os.cpu_count() or 1), count)
-    timed("submitted, known", submit, count)
+    new = logged(engine, "submitted, new", submit, count)
+    logged(engine, "solved", lambda: drain(url, new, os.cpu_count() or 1), count)
+    logged(engine, "submitted, known", submit, count)
     return boards
 
 
@@ -234,6 +234,19 @@ def timed(name: str, run: Callable[[], R], count: int) -> R:
     result = run()
     seconds = time.perf_counter() - began
     show(name, f"{seconds:.2f} s, {count / seconds:,.0f} a second")
+    return result
+
+
+def logged(engine: Engine, name: str, run: Callable[[], R], count: int) -> R:
+    """As ``timed``, with the write-ahead log that it made."""
+
+    def position() -> int:
+        with engine.connect() as connection:
+            return int(connection.exec_driver_sql("SELECT pg_current_wal_lsn() - '0/0'").scalar_one())
+
+    before = position()
+    result = timed(name, run, count)
+    show(f"{name}, bytes of log each", f"{(position() - before) / count:,.0f}")
     return result
 
 
