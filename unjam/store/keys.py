@@ -11,15 +11,20 @@ from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Engine, Row, func, insert, select, text, update
+from sqlalchemy import Engine, Row, bindparam, func, insert, select, text, update
 
 from unjam.errors import NoSuchKey
+from unjam.store.database import reading
 from unjam.store.schema import api_key, batch
 
 Scope = Literal["read", "submit", "admin"]
 MARK = "unjam_"
 SHOWN = len(MARK) + 12  # characters of a key that stay visible, to tell it from others: 48 of its 256 bits
 _KEY = re.compile(rf"{MARK}[0-9a-f]{{64}}")
+_UNNOTED = func.coalesce(api_key.c.last_used < func.now() - text("interval '1 minute'"), True)
+_FIND = select(api_key, _UNNOTED.label("unnoted")).where(
+    api_key.c.prefix == bindparam("shown"), api_key.c.revoked.is_(None)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +74,13 @@ def find(engine: Engine, secret: str) -> Key | None:
     if not _KEY.fullmatch(secret):
         return None
     digest = sha256(bytes.fromhex(secret.removeprefix(MARK))).digest()
-    unnoted = func.coalesce(api_key.c.last_used < func.now() - text("interval '1 minute'"), True)
-    query = select(api_key, unnoted.label("unnoted")).where(
-        api_key.c.prefix == secret[:SHOWN], api_key.c.revoked.is_(None)
-    )
-    with engine.connect() as connection:
-        row = connection.execute(query).one_or_none()
+    with reading(engine).connect() as connection:
+        row = connection.execute(_FIND, {"shown": secret[:SHOWN]}).one_or_none()
     if row is None or not compare_digest(row.digest, digest):
         return None
     if row.unnoted:
-        _note(engine, row.id, unnoted)
+        with engine.begin() as connection:
+            connection.execute(update(api_key).where(api_key.c.id == row.id, _UNNOTED).values(last_used=func.now()))
     return _key(row)
 
 
@@ -101,14 +103,9 @@ def revoke(engine: Engine, key_id: int) -> Key:
 
 def owns(engine: Engine, key_id: int, batch_id: int) -> bool:
     """Whether the batch was ordered with this key."""
-    with engine.connect() as connection:
+    with reading(engine).connect() as connection:
         query = select(batch.c.id).where(batch.c.id == batch_id, batch.c.key_id == key_id)
         return connection.execute(query).one_or_none() is not None
-
-
-def _note(engine: Engine, key_id: int, unnoted: ColumnElement[bool]) -> None:
-    with engine.begin() as connection:
-        connection.execute(update(api_key).where(api_key.c.id == key_id, unnoted).values(last_used=func.now()))
 
 
 def _key(row: Row[Any]) -> Key:
