@@ -10,6 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import Engine, text
 
+from tests.cutting import cutting
 from tests.serving import RUSH, TILES, refused, serving
 from unjam.settings import Settings
 from unjam.store import keys
@@ -68,6 +69,22 @@ def test_many_at_once_are_one_batch(idle_api: httpx.Client, engine: Engine) -> N
     assert {answer.status_code for answer in answers} == {202}
     assert len({answer.json()["id"] for answer in answers}) == 1
     assert batches(engine) == 1
+
+
+def test_an_order_whose_commit_got_no_answer(settings: Settings, engine: Engine, database_url: str) -> None:
+    with (
+        cutting(database_url) as cutter,
+        serving(settings.model_copy(update={"database_url": cutter.url})) as url,
+        httpx.Client(base_url=url, timeout=60) as api,
+    ):
+        cutter.armed = True
+        refused(post(api, "a"), 503, "store_unavailable")
+        assert cutter.cuts == 1
+        assert batches(engine) == 1
+        again = post(api, "a")
+        assert again.status_code == 202
+        assert (again.json()["id"], again.json()["levels"]) == (1, 2)
+        assert batches(engine) == 1
 
 
 def test_names_belong_to_their_keys(settings: Settings, engine: Engine) -> None:
