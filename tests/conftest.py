@@ -4,6 +4,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
@@ -17,7 +18,10 @@ from unjam.store.database import migrate, open_engine
 from unjam.store.postgres import private_postgres
 from unjam.store.redis import private_redis
 
-pytest.register_assert_rewrite("tests.serving", "tests.shared_searches")  # or its failures would not say what was there
+# or their failures would not say what was there
+pytest.register_assert_rewrite("tests.service", "tests.serving", "tests.shared_searches")
+
+from tests.service import Service  # noqa: E402
 
 # A shell has what it runs in the background ignore Ctrl-C; the tests of it would wait for ever.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -105,6 +109,13 @@ def engine(database_url: str) -> Iterator[Engine]:
     engine = open_engine(database_url)
     yield engine
     engine.dispose()
+
+
+@pytest.fixture
+def service(database_url: str, redis_url: str, tmp_path: Path) -> Iterator[Service]:
+    """Processes over a new, empty store; they end with the test."""
+    with ExitStack() as stack:
+        yield Service(stack, database_url, redis_url, tmp_path)
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Engine, text
@@ -58,13 +56,6 @@ def assert_answered(engine: Engine, batch: Submitted, expected: Solution) -> Non
     assert row["generated"] == sum(profile)
     assert left(engine) == EMPTY
     assert batches.status(engine, batch.batch_id).state == "done"
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
 
 
 def started(engine: Engine, entry: Entry, budget: Budget = Budget()) -> Submitted:

@@ -26,9 +26,9 @@ from tests.shared_searches import (
     query,
     started,
     submit,
-    wait_until,
     waiting,
 )
+from tests.waiting import wait_until
 from unjam.errors import TableError
 from unjam.search import split
 from unjam.search.solution import Budget

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,8 @@ from sqlalchemy import Engine, text
 import unjam
 import unjam.work
 from tests.levels import hard_levels, random_levels
+from tests.service import holders
+from tests.waiting import wait_until
 from unjam.errors import StoreError
 from unjam.packs.entry import Entry
 from unjam.search.solution import Budget, Solution
@@ -27,19 +28,6 @@ from unjam.store import batches, chunks
 from unjam.work import drain, work
 
 BUDGET = Budget(seconds=60, bytes=10**9)
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
-
-
-def leased_pids(engine: Engine) -> list[int]:
-    with engine.connect() as connection:
-        names = connection.execute(text("SELECT worker FROM chunk WHERE state = 'leased'")).scalars()
-        return [int(name.rpartition(":")[2]) for name in names]
 
 
 def test_processes_solve_a_batch_and_tell_how_far_they_are(engine: Engine, database_url: str) -> None:
@@ -94,8 +82,8 @@ def test_a_killed_process_is_replaced_and_loses_nothing(engine: Engine, database
     batch = batches.submit(engine, hard_levels(4), budget=Budget(seconds=1.5))
     thread = threading.Thread(target=drain, args=(database_url, batch.batch_id, 2))
     thread.start()
-    wait_until(lambda: len(leased_pids(engine)) == 2)
-    victim = leased_pids(engine)[0]
+    wait_until(lambda: len(holders(engine)) == 2)
+    victim = holders(engine)[0]
     os.kill(victim, signal.SIGKILL)
     thread.join(30)
     assert not thread.is_alive()
@@ -114,10 +102,10 @@ def test_what_postgres_gives_to_a_killed_process_is_given_again(
     batch = batches.submit(engine, hard_levels(4), budget=Budget(seconds=1))
     thread = threading.Thread(target=drain, args=(database_url, batch.batch_id, 1))
     thread.start()
-    wait_until(lambda: len(leased_pids(engine)) == 1)
-    [victim] = leased_pids(engine)
+    wait_until(lambda: len(holders(engine)) == 1)
+    [victim] = holders(engine)
     os.kill(victim, signal.SIGKILL)
-    wait_until(lambda: leased_pids(engine) not in ([], [victim]))
+    wait_until(lambda: holders(engine) not in ([], [victim]))
     assert chunks.lease(engine, f"{socket.gethostname()}:{victim}", seconds=300)
     thread.join(30)
     assert not thread.is_alive()
@@ -229,11 +217,11 @@ def test_processes_end_when_their_parent_is_killed(engine: Engine, database_url:
     batch = batches.submit(engine, hard_levels(2), budget=BUDGET)
     code = f"from unjam.work import drain; drain({database_url!r}, {batch.batch_id}, 2)"
     parent = subprocess.Popen([sys.executable, "-c", code])
-    wait_until(lambda: len(leased_pids(engine)) == 2)
-    children = leased_pids(engine)
+    wait_until(lambda: len(holders(engine)) == 2)
+    children = holders(engine)
     parent.kill()
     parent.wait()
-    wait_until(lambda: not any(alive(pid) for pid in children), 5)
+    wait_until(lambda: not any(alive(pid) for pid in children))
     now = batches.status(engine, batch.batch_id)
     assert (now.waiting_chunks, now.running_chunks) == (2, 0), "they handed their chunks back"
 

@@ -112,23 +112,9 @@ def _bulk(shared: list[int]) -> list[tuple[int, str]]:
     return [(chunk, slices.QUEUE) for chunk in shared]
 
 
-def worker_name() -> str:
-    """Host and process, as leases and attempts name a worker."""
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
-def died_here(name: str) -> bool:
-    """Whether a worker of this name ran on this host and does no longer."""
-    host, _, pid = name.rpartition(":")
-    if host != socket.gethostname():
-        return False
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass
-    return False
+def worker_name(pid: int | None = None) -> str:
+    """Host and process (this one, or another of this host), as leases and attempts name a worker."""
+    return f"{socket.gethostname()}:{pid or os.getpid()}"
 
 
 def _search_many(held: Lease, sample: set[Task], watch: Watch) -> list[Answer]:
@@ -247,7 +233,7 @@ class _Pool:
     def fork(self) -> None:
         process = self._fork(target=self._worker, daemon=True)
         process.start()
-        self.running[f"{socket.gethostname()}:{process.pid}"] = process
+        self.running[worker_name(process.pid)] = process
 
     def replace(self, *, worked: bool) -> None:
         """Fork a new one for a killed one; raises StoreError when they die before they have any work."""

@@ -54,9 +54,12 @@ app.conf.update(
     broker_connection_max_retries=None,
     # Publishing gives up soon: the reconciler makes up for it.
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.1},
+    # A new pool process has so long to say that it is up; the default of 4 seconds kills healthy ones when busy.
+    worker_proc_alive_timeout=60,
     worker_disable_rate_limits=True,
     worker_redirect_stdouts=False,
 )
+app.steps["worker"].add("worker.lost:LookForKilled")
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]  # Celery has no types

@@ -9,21 +9,19 @@ from functools import cache
 from typing import Any
 
 import structlog
-from billiard.exceptions import WorkerLostError
-from celery.signals import task_failure, worker_init, worker_process_init, worker_shutting_down
+from celery.signals import worker_init, worker_process_init, worker_shutting_down
 from sqlalchemy import Engine
 
 from unjam.errors import StoreError
 from unjam.settings import get_settings
-from unjam.store import chunks
 from unjam.store.database import open_engine
-from unjam.work import died_here, work, worker_name
+from unjam.work import work, worker_name
 from worker.app import app
 
 log = structlog.get_logger(__name__)
 
 
-@app.task(name="unjam.next_chunk")  # type: ignore[untyped-decorator]  # Celery has no types
+@app.task(name="unjam.next_chunk", Request="worker.lost:Request")  # type: ignore[untyped-decorator]  # no types
 def next_chunk(queue: str) -> None:
     """Solve what is left of the chunk whose turn it is, which need not be the one that was announced; does nothing when
     none waits, so a second delivery is harmless.
@@ -98,16 +96,3 @@ def _close_writing_end(**_: Any) -> None:
 
 def _shutting_down() -> bool:
     return _pipe is not None and bool(select.select([_pipe[0]], [], [], 0)[0])
-
-
-@task_failure.connect  # type: ignore[untyped-decorator]  # Celery has no types
-def _give_again(exception: BaseException, **_: Any) -> None:
-    """In the main process, when a pool process was killed: do not wait for its lease to run out."""
-    if isinstance(exception, WorkerLostError):
-        engine = open_engine(database_url())
-        try:
-            dead = [name for name in chunks.holders(engine) if died_here(name)]
-            waiting = [one for name in dead for one in chunks.recover(engine, worker=name).waiting]
-        finally:
-            engine.dispose()  # its connections must not be inherited by the next pool process
-        announce(waiting)

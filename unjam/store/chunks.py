@@ -180,24 +180,23 @@ def _give_back(connection: Connection, chunk_id: int, cancelled: bool, split: bo
     return wait_again(connection, chunk_id, split=split and left > 1)
 
 
-def holders(engine: Engine) -> list[str]:
-    """The names of the workers that have leases."""
-    with engine.connect() as connection:
-        return list(connection.execute(select(chunk.c.worker).where(chunk.c.state == "leased").distinct()).scalars())
-
-
 def recover(engine: Engine, *, worker: str | None = None) -> Recovered:
     """Give again what a dead worker held: the leases of ``worker``, or those that ran out.
 
     A chunk that was lost three times in a row is bisected; a puzzle that is alone and was lost three times ends as
     ``failed``, so the one that kills workers is found and its neighbours are solved. A slice is given again as it is.
     """
-    lost = chunk.c.lease_expires < func.now() if worker is None else chunk.c.worker == worker
+    lost = and_(
+        chunk.c.state == "leased", chunk.c.lease_expires < func.now() if worker is None else chunk.c.worker == worker
+    )
     with engine.begin() as connection:
+        # locked as is_cancelled does: what is cancelled at this moment must not wait again
+        batches = select(batch.c.id).where(batch.c.id.in_(select(chunk.c.batch_id).where(lost)))
+        locked = connection.execute(batches.order_by(batch.c.id).with_for_update(read=True)).scalars().all()
         rows = connection.execute(
             select(chunk, batch.c.cancelled)
             .join(batch)
-            .where(chunk.c.state == "leased", lost)
+            .where(lost, batch.c.id.in_(locked))
             .order_by(chunk.c.id)
             .with_for_update(of=chunk, skip_locked=worker is None)  # a dead one's locks go soon
         ).all()
