@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import unjam
@@ -38,3 +39,9 @@ def hard_levels(count: int, seed: int = 0) -> list[Entry]:
         board = "/".join("".join(letters[row * 4 : row * 4 + 4]) for row in range(4)) + "."
         entries.append(Entry(index, index + 1, unjam.parse("klotski", board, goal=goal)))
     return entries
+
+
+def mixed_levels(easy: int, hard: int) -> list[Entry]:
+    """Hard ones first, each of which takes its whole budget, then small ones of klotski, rush and parkout."""
+    entries = [*hard_levels(hard), *random_levels(easy, families=("klotski", "rush", "parkout"))]
+    return [replace(entry, index=index, line=index + 1) for index, entry in enumerate(entries)]

@@ -6,10 +6,12 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import redis
 from sqlalchemy import Engine, text
@@ -113,16 +115,27 @@ def wait_for(engine: Engine, batch: Submitted, state: str = "done") -> None:
 
 def holders(engine: Engine) -> list[int]:
     """The pool processes that hold chunks."""
+    return [pid for _, pid in _held(engine)]
+
+
+def _held(engine: Engine) -> list[tuple[UUID, int]]:
+    query = text("SELECT lease_token, worker FROM chunk WHERE state = 'leased' ORDER BY id")
     with engine.connect() as connection:
-        names = connection.execute(text("SELECT worker FROM chunk WHERE state = 'leased' ORDER BY id")).scalars()
-        return [int(name.rpartition(":")[2]) for name in names]
+        return [(token, int(name.rpartition(":")[2])) for token, name in connection.execute(query)]
 
 
 def wait_for_holder(engine: Engine) -> int:
-    """The first pool process that is seen to hold a chunk."""
-    seen: list[int] = []
-    wait_until(lambda: bool(seen.extend(holders(engine)) or seen), lambda: "nobody takes a chunk")
-    return seen[0]
+    """A pool process in the middle of a long search: it still holds a chunk that it held some time ago."""
+    end = time.monotonic() + 90
+    before = _held(engine)
+    while True:
+        time.sleep(0.3)
+        now = _held(engine)
+        for lease in now:
+            if lease in before:
+                return lease[1]
+        assert time.monotonic() < end, "nobody searches for long"
+        before = now
 
 
 def answers(engine: Engine, batch: Submitted) -> list[dict[str, Any]]:

@@ -325,3 +325,8 @@ def test_the_database_refuses_answers_that_cannot_be(engine: Engine, broken: dic
     with pytest.raises(IntegrityError):
         insert(broken)
     insert(columns())
+
+
+def test_who_is_stopped_in_a_transaction_loses_its_locks(engine: Engine) -> None:
+    with engine.connect() as connection:
+        assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar_one() == "20s"

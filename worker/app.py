@@ -42,8 +42,9 @@ app.conf.update(
         # counts, so it stands here once; a search may be longer, and then the lease turns the second delivery away.
         "visibility_timeout": 6 * 3600,
         "queue_order_strategy": "priority",  # interactive before bulk, always
-        # The default is to wait for ever on a broker that hangs.
-        "socket_timeout": 30,
+        # The default is to wait for ever on a broker that hangs. Whoever submits waits twice as long; waiting for hints
+        # is not meant by it.
+        "socket_timeout": 5,
         "socket_connect_timeout": 5,
         "socket_keepalive": True,
         "health_check_interval": 30,
