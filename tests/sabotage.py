@@ -16,6 +16,9 @@ def _spoil(board: str) -> None:
         os.abort()
     while board == os.environ.get("NEVER_ENDS"):
         time.sleep(1)  # and does not look whether it is cancelled
+    hoard = []
+    while board == os.environ.get("HOARDS"):
+        hoard.append(bytearray(10**7))
 
 
 def solve(puzzle: Any, *rest: Any, **more: Any) -> Any:

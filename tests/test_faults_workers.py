@@ -121,3 +121,20 @@ def test_a_search_that_runs_out_of_its_memory(engine: Engine, service: Service) 
     assert reasons == ["the budget of bytes ended"] * 2
     assert_nothing_lost(engine, batch, entries, budget)
     assert b"signal 9" not in service.log("one")
+
+
+def test_a_search_that_would_take_more_than_its_process_may(engine: Engine, service: Service) -> None:
+    """It has no budget of bytes: the limit of the process is what keeps the machine up."""
+    entries = mixed_levels(9, 1)
+    hoarder = next(entry for entry in entries if entry.puzzle is not None and entry.puzzle.family == "parkout")
+    assert hoarder.puzzle is not None
+    service.environment |= {"UNJAM_MAX_WORKER_BYTES": "400000000", "HOARDS": hoarder.puzzle.canonical}
+    service.worker("one", "--include", "tests.sabotage")
+    budget = Budget(seconds=60)
+    batch = batches.submit(engine, entries, budget=budget)
+    service.announce(batch)
+    wait_for(engine, batch)
+    rows = list(batches.results(engine, batch.batch_id))
+    assert rows[0]["reason"] == "the budget of bytes ended"
+    assert rows[hoarder.index]["reason"].startswith("MemoryError")
+    assert_nothing_lost(engine, batch, entries, budget, failed=[hoarder.index])

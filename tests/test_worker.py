@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import signal
@@ -58,7 +59,7 @@ def test_interactive_work_overtakes_the_bulk(engine: Engine, service: Service) -
     assert batches.status(engine, bulk.batch_id).done <= 2
 
 
-def test_running_out_of_memory_does_not_leave_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_running_out_of_memory_ends_the_process_and_not_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     from worker import tasks
 
     def work(*_: object, **__: object) -> None:
@@ -66,7 +67,10 @@ def test_running_out_of_memory_does_not_leave_the_task(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(tasks, "work", work)
     monkeypatch.setattr(tasks, "_engine", lambda: None)
-    tasks.next_chunk("bulk")
+    child = multiprocessing.get_context("fork").Process(target=tasks.next_chunk, args=("bulk",))
+    child.start()
+    child.join(30)
+    assert child.exitcode == 1
 
 
 def test_a_killed_worker_of_a_shared_search_loses_nothing_but_time(engine: Engine, service: Service) -> None:

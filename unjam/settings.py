@@ -32,6 +32,11 @@ class Settings(BaseSettings):
         gt=1,
         description="How long a worker keeps a chunk without a sign of progress before others may take it.",
     )
+    max_worker_bytes: int | None = Field(
+        default=None,
+        ge=200_000_000,
+        description="Most memory of one process of `unjam worker`. Unset: the machine's, shared equally among them.",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least level that is logged."
     )

@@ -21,7 +21,7 @@ def _for_kombu(url: str | None) -> str | None:
     return url and url.replace("unix://", "redis+socket://", 1)
 
 
-app = Celery("unjam", include=["worker.tasks"])
+app = Celery("unjam", include=["worker.tasks", "worker.memory"])
 app.conf.update(
     broker_url=_for_kombu(broker_url(get_settings())),
     # Numbers in, nothing out: no pickle to attack, no results to pile up in Redis.
@@ -57,6 +57,13 @@ app.conf.update(
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.1},
     # A new pool process has so long to say that it is up; the default of 4 seconds kills healthy ones when busy.
     worker_proc_alive_timeout=60,
+    # Against what leaks slowly; a new process costs some milliseconds, and this many chunks last an hour or so. How
+    # much memory it may have: worker/memory.py.
+    worker_max_tasks_per_child=1000,
+    # No time limits: a search has its own budget of time, and one that does not end when told to is ended by the watch
+    # beside it (unjam/watch.py). Soft limits do not reach a running C++ call.
+    task_time_limit=None,
+    task_soft_time_limit=None,
     worker_disable_rate_limits=True,
     worker_redirect_stdouts=False,
 )

@@ -29,9 +29,10 @@ def next_chunk(queue: str) -> None:
     try:
         done = work(_engine(), worker=worker_name(), queue=queue, cancelled=_shutting_down)
     except MemoryError:
-        # It must not leave the task: Celery 5.7 ends the whole worker on it. The lease runs out by itself.
-        log.error("out of memory beside the searches")
-        return
+        # It must not leave the task: Celery 5.7 ends the whole worker on it. A process that has no memory left is of no
+        # use, and when it ends its chunk is given again at once.
+        log.error("out of memory beside the searches: this process ends")
+        os._exit(1)
     if done is None:
         return
     log.info(
