@@ -19,6 +19,7 @@ LAYERS = {
     "unjam.search": ("unjam.errors", "unjam._kernels", "unjam.puzzles", "unjam.search"),
     "unjam.packs": ("unjam.errors", "unjam.puzzles", "unjam.packs"),
     "unjam.store": ("unjam.errors", "unjam.settings", "unjam.puzzles", "unjam.search", "unjam.packs", "unjam.store"),
+    "unjam.heartbeat": ("unjam.settings",),
     "unjam.work": ("unjam",),
     "unjam.sharing": ("unjam",),
     "unjam.watch": ("unjam",),

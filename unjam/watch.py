@@ -15,6 +15,7 @@ import psycopg
 from sqlalchemy import Engine
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
+from unjam import heartbeat
 from unjam._kernels import Control
 from unjam.store import chunks
 from unjam.store.chunks import Lease
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 
 STOP_POLL = 0.05
 BATCH_POLL = 0.5
+BEAT_SECONDS = 1.0
 STUCK_SECONDS = 30.0  # kernels look at the cancel flag many times a second: one that has not seen it by then never will
 STORE_TRIES = 6  # a restart of Postgres must not cost what was just found
 
@@ -65,6 +67,7 @@ class Watch:
         ]
 
     def __enter__(self) -> Watch:
+        heartbeat.beat()
         for thread in self._threads:
             thread.start()
         return self
@@ -75,6 +78,7 @@ class Watch:
         self._over.set()
         for thread in self._threads:
             thread.join()
+        heartbeat.rest()
 
     def next_search(self) -> Control:
         self._searches += 1
@@ -91,11 +95,15 @@ class Watch:
         self._control.cancel()
 
     def _obey(self) -> None:
+        beaten, seen = time.monotonic(), self._progress()
         while not self.stopped:
             if self._over.wait(STOP_POLL):
                 return
             if self._cancelled():
                 self._stop()
+            elif time.monotonic() - beaten >= BEAT_SECONDS and self._progress() != seen:
+                heartbeat.beat()
+                beaten, seen = time.monotonic(), self._progress()
         if not self._over.wait(STUCK_SECONDS):
             log.critical("a search of chunk %d does not end: its process does", self._held.chunk_id)
             os.kill(os.getpid(), signal.SIGKILL)

@@ -12,6 +12,7 @@ import structlog
 from celery.signals import worker_init, worker_process_init, worker_shutting_down
 from sqlalchemy import Engine
 
+from unjam import heartbeat
 from unjam.errors import StoreError
 from unjam.settings import get_settings
 from unjam.store.database import open_engine
@@ -80,6 +81,7 @@ _pipe: tuple[int, int] | None = None
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _open_pipe(**_: Any) -> None:
     global _pipe
+    heartbeat.forget_all()
     _pipe = os.pipe()
 
 

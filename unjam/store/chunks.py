@@ -218,6 +218,14 @@ def reconcile(engine: Engine, queues: Collection[str], stale_seconds: float) -> 
         return recovered.waiting + _stale(engine, queues, stale_seconds)
 
 
+def waits_since(engine: Engine, queues: Collection[str], seconds: float) -> bool:
+    """Whether a chunk waits in these queues that was made longer ago."""
+    old = chunk.c.created < func.now() - timedelta(seconds=seconds)
+    with engine.connect() as connection:
+        query = select(exists().where(chunk.c.state == "waiting", chunk.c.queue.in_(queues), old))
+        return bool(connection.execute(query).scalar_one())
+
+
 def unfinished(engine: Engine, batch_id: int) -> bool:
     """Whether any chunk of the batch waits or is worked on."""
     with engine.connect() as connection:
