@@ -40,10 +40,13 @@ ITEMS = """
     LEFT JOIN pending q USING (batch_id, puzzle_id, metric)
     LEFT JOIN solution s USING (puzzle_id, metric)
 """
-# where a level waits although nobody will come to it
+# What waits although nobody will come to it. A shared search goes on as long as one of its slices does.
 FORGOTTEN = """
     SELECT q.* FROM pending q JOIN chunk c ON c.id = q.chunk_id JOIN batch b ON b.id = q.batch_id
-    WHERE b.cancelled IS NULL AND c.state NOT IN ('waiting', 'leased')
+    WHERE b.cancelled IS NULL AND NOT EXISTS (
+        SELECT FROM chunk o
+        WHERE o.state IN ('waiting', 'leased') AND (o.id = c.id OR o.checkpoint_id = c.checkpoint_id)
+    )
 """
 
 
@@ -131,7 +134,7 @@ class Store(RuleBasedStateMachine):
     def reconcile(self, stale_seconds: float) -> None:
         waiting = self.count("pending")
         announced = chunks.reconcile(self.engine, QUEUES, stale_seconds)
-        assert len(announced) == len({*announced})
+        assert stale_seconds == 0 or len(announced) == len({*announced})
         self.given_up(waiting)
 
     @rule(worker=st.sampled_from(["one", "two"]))
@@ -180,8 +183,8 @@ class Store(RuleBasedStateMachine):
         for batch_id, size in self.sizes.items():
             now = batches.status(self.engine, batch_id)
             assert now.levels == size
-            assert now.done == size - sum(one == batch_id for one, _ in waiting)
             if batch_id not in self.cancelled:
+                assert now.done == size - sum(one == batch_id for one, _ in waiting)
                 assert (now.state == "running") == (now.waiting_chunks + now.running_chunks > 0)
                 assert now.done == size or now.state == "running"
             else:
