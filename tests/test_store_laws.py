@@ -217,8 +217,8 @@ def test_the_laws_hold_in_any_order(engine: Engine, monkeypatch: pytest.MonkeyPa
     run_state_machine_as_test(
         lambda: Store(engine),
         settings=settings(
-            max_examples=20,
-            stateful_step_count=30,
+            max_examples=10,
+            stateful_step_count=25,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),

@@ -211,7 +211,7 @@ def drain(
                 for lost in (None, *(killed - pool.running.keys())):
                     stored(partial(chunks.recover, engine, worker=lost))
                 recovered = time.monotonic()
-        on_progress(done + pool.news(0))
+        on_progress(batches.progress(engine, batch_id).done)  # a level that is there twice was told once
     finally:
         pool.close()
         engine.dispose()
