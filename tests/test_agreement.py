@@ -103,7 +103,9 @@ def test_turned_boards_are_one_puzzle_and_its_solution_turns_back(family: str, m
     back = puzzle.to_canonical.inverse(puzzle.width, puzzle.height)
     turned = replace(answer, moves=tuple(back.move(move) for move in answer.moves))
     unjam.verify(puzzle, turned)
-    assert puzzle.read_notation(puzzle.notation(turned.moves, metric), metric) is not None
+    written = puzzle.notation(turned.moves, metric)
+    assert puzzle.read_notation(written, metric) is not None
+    assert puzzle.notation(turned.moves, metric, checked=True) == written
 
 
 def test_there_are_eight_symmetries() -> None:
