@@ -181,6 +181,7 @@ class LookupOrder(BaseModel):
 BATCH: dict[str, Any] = {
     "id": 7,
     "name": "first pack",
+    "key": "level editor",
     "queue": "bulk",
     "state": "running",
     "levels": 2000,
@@ -201,6 +202,7 @@ class BatchProgress(BaseModel):
 
     id: int = Field(validation_alias="batch_id")
     name: str | None
+    key: str | None = Field(description="Name of the API key it was ordered with; null: on the service's own machine.")
     queue: Literal["interactive", "bulk"]
     state: Literal["running", "done", "cancelled"]
     levels: int = Field(description="All levels of the batch, bad entries included.")

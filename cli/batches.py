@@ -184,12 +184,13 @@ def _table(found: Sequence[BatchProgress]) -> Table:
     detailed = [each for each in found if isinstance(each, BatchStatus)]
     for column in ("batch", "levels", "done", *(("open", "bad") if detailed else ())):
         table.add_column(column, justify="right")
-    for column in ("state", "created", "name"):
+    for column in ("state", "created", "key", "name"):
         table.add_column(column)
     for each in found:
         counts = [each.levels, each.done]
         if isinstance(each, BatchStatus):
             counts += [each.outcomes.get("bounded", 0) + each.outcomes.get("failed", 0), each.bad]
         created = f"{each.created.astimezone():%Y-%m-%d %H:%M}"
-        table.add_row(str(each.batch_id), *map("{:,}".format, counts), each.state, created, Text(each.name or ""))
+        names = (Text(each.key or ""), Text(each.name or ""))
+        table.add_row(str(each.batch_id), *map("{:,}".format, counts), each.state, created, *names)
     return table

@@ -138,6 +138,8 @@ def test_a_key_sees_and_cancels_its_own_batches_only(api: httpx.Client, engine: 
 
     assert (listed(mine), listed(other), listed(admin)) == ([first], [second], [second, first])
     assert api.get("/v1/batches", params={"limit": 1}, headers=mine).json()["next"] is None
+    whose = {batch["id"]: batch["key"] for batch in api.get("/v1/batches", headers=admin).json()["batches"]}
+    assert whose == {first: "mine", second: "other"}
     assert api.delete(f"/v1/batches/{first}", headers=mine).json()["state"] == "cancelled"
     assert api.delete(f"/v1/batches/{second}", headers=admin).json()["state"] == "cancelled"
 

@@ -48,11 +48,12 @@ class Submitted:
 class BatchProgress:
     """How far a batch is, at a cost that does not grow with its levels.
 
-    ``done`` counts levels that are not waited for, bad ones too.
+    ``done`` counts levels that are not waited for, bad ones too. ``key`` is the name of the API key of the order.
     """
 
     batch_id: int
     name: str | None
+    key: str | None
     queue: Queue
     state: Literal["running", "done", "cancelled"]
     levels: int
@@ -189,6 +190,7 @@ def _some(connection: Connection, which: str, parameters: dict[str, Any]) -> lis
         BatchProgress(
             batch_id=row.id,
             name=row.name,
+            key=row.key,
             queue=row.queue,
             state=row.state,
             levels=row.levels,

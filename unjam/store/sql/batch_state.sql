@@ -1,7 +1,7 @@
 -- Batches with the state of their chunks. open: levels that are not answered; of a search that is shared, the checkpoint
 -- counts and not its slices.
 SELECT
-    b.id, b.name, b.queue, b.levels, b.created, b.cancelled,
+    b.id, b.name, b.queue, b.levels, b.created, b.cancelled, (SELECT name FROM api_key WHERE id = b.key_id) AS key,
     CASE WHEN b.cancelled IS NOT NULL THEN 'cancelled' WHEN c.unfinished > 0 THEN 'running' ELSE 'done' END AS state,
     CASE WHEN c.unfinished = 0 THEN coalesce(c.finished, b.created) END AS finished,
     c.waiting, c.leased, c.oldest,
