@@ -8,10 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import Engine, text
+from sqlalchemy import Engine, make_url, text
 
-from tests.cutting import cutting
 from tests.serving import RUSH, TILES, refused, serving
+from tests.tcp_proxy import cutting_proxy
 from unjam.settings import Settings
 from unjam.store import keys
 
@@ -72,19 +72,20 @@ def test_many_at_once_are_one_batch(idle_api: httpx.Client, engine: Engine) -> N
 
 
 def test_an_order_whose_commit_got_no_answer(settings: Settings, engine: Engine, database_url: str) -> None:
-    with (
-        cutting(database_url) as cutter,
-        serving(settings.model_copy(update={"database_url": cutter.url})) as url,
-        httpx.Client(base_url=url, timeout=60) as api,
-    ):
-        cutter.armed = True
-        refused(post(api, "a"), 503, "store_unavailable")
-        assert cutter.cuts == 1
-        assert batches(engine) == 1
-        again = post(api, "a")
-        assert again.status_code == 202
-        assert (again.json()["id"], again.json()["levels"]) == (1, 2)
-        assert batches(engine) == 1
+    at = make_url(database_url)
+    with cutting_proxy(f"{at.query['host']}/.s.PGSQL.{at.query['port']}", b"INSERT INTO batch ") as proxy:
+        through = at.set(host="127.0.0.1", port=proxy.port, query={}).render_as_string(hide_password=False)
+        with (
+            serving(settings.model_copy(update={"database_url": through})) as url,
+            httpx.Client(base_url=url, timeout=60) as api,
+        ):
+            refused(post(api, "a"), 503, "store_unavailable")
+            assert proxy.cut == 1
+            assert batches(engine) == 1
+            again = post(api, "a")
+            assert again.status_code == 202
+            assert (again.json()["id"], again.json()["levels"]) == (1, 2)
+            assert batches(engine) == 1
 
 
 def test_names_belong_to_their_keys(settings: Settings, engine: Engine) -> None:
