@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from asyncio import Semaphore
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -45,6 +46,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     app.state.settings = settings
     app.state.hints = Semaphore(settings.max_hints)
+    app.state.submitting = defaultdict(lambda: Semaphore(batches.SUBMITTING))
     app.state.buckets = Buckets()
     errors.install(app)
     for routes in (batches.routes, puzzles.routes, hints.routes, health.routes, health.guarded):

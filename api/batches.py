@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Semaphore
 from collections.abc import AsyncIterator, Iterator
 from hashlib import file_digest, sha256
 from itertools import islice
@@ -26,6 +27,7 @@ from unjam.store import batches
 from unjam.store.once import Once
 
 NDJSON = "application/x-ndjson"
+SUBMITTING = 2  # orders of a key at once, while others wait: each takes a thread, a connection, and memory for its JSON
 ROWS_AT_ONCE = 500  # of a stream: one trip to the thread pool, one piece of the body
 
 routes = APIRouter(
@@ -74,8 +76,12 @@ async def create_batch(
     if media == levels.JSON and request.query_params:
         problem = {"loc": ("query",), "msg": "a JSON order has its options in the body", "type": "extra_forbidden"}
         raise RequestValidationError([problem])
+    submitting: Semaphore = request.app.state.submitting[caller.key_id]
     with await spool(request) as body:
-        submitted = await run_in_threadpool(_submit, engine, body, media, options, settings, caller, idempotency_key)
+        async with submitting:
+            submitted = await run_in_threadpool(
+                _submit, engine, body, media, options, settings, caller, idempotency_key
+            )
     background.add_task(announce, settings, submitted, "bulk")  # a broker that hangs must not delay the acceptance
     response.headers["Location"] = f"/v1/batches/{submitted.batch_id}"
     return await run_in_threadpool(status, engine, submitted.batch_id)

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, make_url, text
 
 from tests.serving import RUSH, TILES, refused, serving
 from tests.tcp_proxy import cutting_proxy
+from tests.waiting import wait_until
 from unjam.settings import Settings
 from unjam.store import keys
 
@@ -96,6 +97,24 @@ def test_names_belong_to_their_keys(settings: Settings, engine: Engine) -> None:
     ids = [answer.json()["id"] for answer in answers]
     assert ids[2] == ids[0]
     assert len(set(ids)) == 3
+
+
+def test_orders_of_a_key_wait_for_each_other_but_not_those_of_others(settings: Settings, engine: Engine) -> None:
+    (one, busy), (_, other) = (keys.create(engine, name, ["submit"]) for name in ("one", "two"))
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    with serving(settings) as url, httpx.Client(base_url=url, timeout=60) as api, ThreadPoolExecutor(3) as pool:
+        with engine.begin() as connection:
+            lock = "SELECT pg_advisory_xact_lock(hashtextextended(:order, 0))"
+            connection.execute(text(lock), {"order": f"order {one.key_id} a"})
+            named = [pool.submit(post, api, "a", Authorization=f"Bearer {busy}") for _ in range(2)]
+            wait_until(lambda: connection.execute(text(waiting)).scalar_one() == 2)
+            third = pool.submit(post, api, "b", Authorization=f"Bearer {busy}")
+            assert post(api, "b", Authorization=f"Bearer {other}").status_code == 202
+            assert api.get("/readyz").status_code == 200
+            assert not third.done()
+            assert batches(engine) == 1
+        assert {each.result().status_code for each in (*named, third)} == {202}
+    assert batches(engine) == 3
 
 
 @pytest.mark.parametrize("name", ["", "a b", "\u00e9", 201 * "a"])
