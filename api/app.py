@@ -12,6 +12,7 @@ from fastapi import FastAPI
 
 from api import batches, errors, health, hints, puzzles
 from api.body import BodyLimit
+from api.events import Feed
 from api.limits import Buckets
 from api.request_id import RequestId
 from api.telemetry import RequestMetrics
@@ -35,6 +36,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             try:
                 yield
             finally:
+                app.state.feed.stop()
                 app.state.engine.dispose()
 
     app = FastAPI(
@@ -48,6 +50,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.state.hints = Semaphore(settings.max_hints)
     app.state.submitting = defaultdict(lambda: Semaphore(batches.SUBMITTING))
     app.state.buckets = Buckets()
+    app.state.feed = Feed(settings.max_watchers)
     errors.install(app)
     for routes in (batches.routes, puzzles.routes, hints.routes, health.routes, health.guarded):
         app.include_router(routes)

@@ -19,8 +19,9 @@ from starlette.concurrency import run_in_threadpool
 from api import levels
 from api.access import READ, SUBMIT, BatchId, Caller, CallerDep, GuardedRoute
 from api.body import spool
-from api.context import EngineDep, SettingsDep, announce
+from api.context import EngineDep, FeedDep, SettingsDep, announce
 from api.errors import documented
+from api.events import DONE, EventStream
 from api.schemas import Batch, BatchList, BatchOrder, BatchProgress, PackOptions, ResultPage, SearchOrder
 from unjam.settings import Settings
 from unjam.store import batches
@@ -28,6 +29,7 @@ from unjam.store.once import Once
 
 NDJSON = "application/x-ndjson"
 SUBMITTING = 2  # orders of a key at once, while others wait: each takes a thread, a connection, and memory for its JSON
+EVENT = {"schema": {"type": "string"}, "example": 'event: progress\ndata: {"id":1,"state":"running","done":7}\n\n'}
 ROWS_AT_ONCE = 500  # of a stream: one trip to the thread pool, one piece of the body
 
 routes = APIRouter(
@@ -145,6 +147,33 @@ def get_results(
     page = list(batches.results(engine, batch_id, after=after, limit=limit + 1))
     more = page[limit - 1]["index"] if len(page) > limit else None
     return Response(orjson.dumps({"results": page[:limit], "next": more}), media_type=levels.JSON)
+
+
+@routes.get(
+    "/{batch_id}/events",
+    dependencies=[READ],
+    response_class=Response,
+    responses={
+        200: {
+            "description": "Events `progress`, and `done` as the last one.",
+            "content": {EventStream.media_type: EVENT},
+        },
+        204: {"description": "The last event was received before."},
+        **documented(404, 422, 503),
+    },
+)
+async def watch_batch(
+    engine: EngineDep,
+    feed: FeedDep,
+    batch_id: BatchId,
+    last_event_id: Annotated[str, Header(description="What a browser sends when it connects again.")] = "",
+) -> Response:
+    """How far a batch is, as server-sent events: at once, whenever it has got further, and when it is done."""
+    if last_event_id == DONE:
+        return Response(status_code=204)  # tells a browser not to connect again
+    feed.refuse_too_many()
+    now = await run_in_threadpool(batches.progress, engine, batch_id)
+    return EventStream(feed.events(engine, now), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
 
 
 def status(engine: Engine, batch_id: int) -> Batch:

@@ -8,6 +8,7 @@ import structlog
 from fastapi import Depends, Request
 from sqlalchemy import Engine
 
+from api.events import Feed
 from unjam.settings import Settings
 from unjam.store.batches import Queue, Submitted
 from unjam.store.redis import broker_url
@@ -33,8 +34,13 @@ async def _settings(request: Request) -> Settings:
     return settings(request)
 
 
+async def _feed(request: Request) -> Feed:
+    return cast(Feed, request.app.state.feed)
+
+
 EngineDep = Annotated[Engine, Depends(_engine)]
 SettingsDep = Annotated[Settings, Depends(_settings)]
+FeedDep = Annotated[Feed, Depends(_feed)]
 
 
 def announce(settings: Settings, submitted: Submitted, queue: Queue) -> None:

@@ -82,21 +82,13 @@ def api(ctx: click.Context, host: str | None, port: int | None) -> None:
     unjam api
     unjam api --host 0.0.0.0 --port 80
     """
-    import uvicorn
-
+    from api.server import serve
     from unjam.logs import configure
     from unjam.settings import get_settings
 
     settings = get_settings()
     configure(settings.log_level, settings.log_format)
     try:
-        uvicorn.run(
-            "api.app:create_app",
-            factory=True,
-            host=host or settings.api_host,
-            port=settings.api_port if port is None else port,
-            log_level=settings.log_level,
-            log_config=None,  # its records take the way of ours
-        )
+        serve(settings, host or settings.api_host, settings.api_port if port is None else port)
     except SystemExit as ended:  # the log says why
         ctx.exit(2 if ended.code else 0)

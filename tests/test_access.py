@@ -22,6 +22,7 @@ REQUESTS: dict[str, tuple[str | None, dict[str, Any]]] = {
     "GET /v1/batches": ("read", {}),
     "GET /v1/batches/{batch_id}": ("read", {}),
     "GET /v1/batches/{batch_id}/results": ("read", {}),
+    "GET /v1/batches/{batch_id}/events": ("read", {}),
     "DELETE /v1/batches/{batch_id}": ("submit", {}),
     "POST /v1/solve": ("submit", {"json": RUSH | {"wait": 0}}),
     "POST /v1/hint": ("submit", {"json": TILES}),

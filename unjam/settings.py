@@ -56,6 +56,11 @@ class Settings(BaseSettings):
     max_hints: int = Field(
         default=4, gt=0, le=32, description="Most searches for hints that the API runs at once; others are refused."
     )
+    max_watchers: int = Field(
+        default=200,
+        ge=0,
+        description="Most clients that one API process tells how far batches are; others are refused.",
+    )
 
 
 @cache
