@@ -9,11 +9,13 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI
+from prometheus_client import CollectorRegistry
 
 from api import batches, errors, health, hints, puzzles
 from api.body import BodyLimit
 from api.events import Feed
 from api.limits import Buckets
+from api.metrics import StoreMetrics
 from api.request_id import RequestId
 from api.telemetry import RequestMetrics
 from unjam.settings import Settings, get_settings
@@ -33,6 +35,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with database(settings) as url:
             app.state.engine = open_engine(url)
+            app.state.metrics = CollectorRegistry()
+            app.state.metrics.register(StoreMetrics(app.state.engine))
             try:
                 yield
             finally:

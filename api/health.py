@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import redis
 import structlog
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from sqlalchemy import Engine, text
 
@@ -42,9 +42,10 @@ def readyz(engine: EngineDep, settings: SettingsDep) -> Health:
 
 
 @guarded.get("/metrics", dependencies=[READ], response_class=Response)
-def metrics() -> Response:
-    """Request counts and durations, for Prometheus."""
-    return Response(generate_latest(REGISTRY), media_type=CONTENT_TYPE_LATEST)
+def metrics(request: Request) -> Response:
+    """Requests of this process; queues, workers and all that was searched, for Prometheus."""
+    text = generate_latest(REGISTRY) + generate_latest(request.app.state.metrics)
+    return Response(text, media_type=CONTENT_TYPE_LATEST)
 
 
 def _check(service: str, ask: Callable[[], None]) -> str:

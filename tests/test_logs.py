@@ -77,6 +77,7 @@ def test_text_is_for_people() -> None:
         ("redis://:secret@here/0 and redis://here/0", "redis://:***@here/0 and redis://here/0"),
         ("host=here password=secret dbname=db", "host=here password=*** dbname=db"),
         ("password='se cret' user=me", "password=*** user=me"),
+        ("Bearer unjam_" + 64 * "a", "Bearer unjam_aaaaaaaa***"),
         ("http://here:80/a@b", "http://here:80/a@b"),
         ("nothing: to hide @ all", "nothing: to hide @ all"),
     ],

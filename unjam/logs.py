@@ -18,6 +18,7 @@ LogFormat = Literal["json", "text"]
 
 # The password of a URL, to the last @ before the host, and of libpq's keyword=value strings.
 _PASSWORD = re.compile(r"(?<=://)([^\s/:@]*):[^\s/]*@|\b(password=)(?:'[^']*'|\S+)")
+_KEY = re.compile(r"(\bunjam_[0-9a-f]{8})[0-9a-f]{56}\b")  # of the API; its beginning may be shown
 
 
 def configure(level: str, format: LogFormat | None = None) -> None:
@@ -56,10 +57,11 @@ def configure(level: str, format: LogFormat | None = None) -> None:
 
 
 def mask_secrets(logger: WrappedLogger, method: str, event: EventDict) -> EventDict:
-    """A structlog processor: ``***`` in place of passwords in all texts of an event."""
+    """A structlog processor: ``***`` in place of passwords and keys in all texts of an event."""
     return {name: masked(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
 def masked(text: str) -> str:
-    """The text with ``***`` in place of passwords."""
+    """The text with ``***`` in place of passwords and keys."""
+    text = _KEY.sub(r"\1***", text)
     return _PASSWORD.sub(lambda found: f"{found[2]}***" if found[2] else f"{found[1]}:***@", text)

@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from contextvars import copy_context
 from types import TracebackType
 from typing import TypeVar
 
@@ -60,10 +61,11 @@ class Watch:
         self._cancelled = cancelled
         self._seconds = seconds
         self._control = Control()
-        self._searches = 0
+        self._searches = self._generated = 0
         self._over = threading.Event()
         self._threads = [
-            threading.Thread(target=run, name="unjam-watch", daemon=True) for run in (self._obey, self._ask)
+            threading.Thread(target=copy_context().run, args=(run,), name="unjam-watch", daemon=True)  # for their logs
+            for run in (self._obey, self._ask)
         ]
 
     def __enter__(self) -> Watch:
@@ -82,6 +84,7 @@ class Watch:
 
     def next_search(self) -> Control:
         self._searches += 1
+        self._generated += self._control.generated
         self._control = Control()
         if self.stopped:
             self._control.cancel()
@@ -116,7 +119,8 @@ class Watch:
                 if not chunks.wanted(self._engine, self._held):
                     self._stop()
                 elif time.monotonic() - renewed >= self._seconds / 4 and self._progress() != seen:
-                    chunks.renew(self._engine, self._held, self._seconds)
+                    generated = self._generated + self._control.generated
+                    chunks.renew(self._engine, self._held, self._seconds, generated)
                     renewed, seen = time.monotonic(), self._progress()
             except SQLAlchemyError as error:  # Postgres is away: the lease may hold until it is back
                 log.warning("the store does not answer: %s", str(error).partition("\n")[0])

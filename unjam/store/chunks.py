@@ -20,7 +20,7 @@ from unjam.search.solution import Budget, Outcome, Solution
 from unjam.store.found import Answer, note_costs, store
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
-from unjam.store.tally import count_event
+from unjam.store.tally import count_event, forget_workers, note_worker
 
 LOST_LEASES = 3  # in a row before a chunk is bisected, or its one puzzle is given up
 _RECONCILING = 7305102  # key of the advisory lock: one reconciler at a time
@@ -134,12 +134,16 @@ def _take(chunk_id: int, worker: str, seconds: float) -> Any:
     )
 
 
-def renew(engine: Engine, held: Lease, seconds: float = 60) -> None:
-    """Keep the lease for so long from now on; call it only when there was progress."""
+def renew(engine: Engine, held: Lease, seconds: float = 60, generated: int = 0) -> None:
+    """Keep the lease for so long from now on; call it only when there was progress.
+
+    ``generated`` nodes is what the chunk's searches have come to, for those who watch.
+    """
     with engine.begin() as connection:
         connection.execute(
             update(chunk).where(is_held(held)).values(lease_expires=func.now() + timedelta(seconds=seconds))
         )
+        note_worker(connection, held.worker, searching=generated)
 
 
 def wanted(engine: Engine, held: Lease) -> bool:
@@ -163,6 +167,7 @@ def finish(engine: Engine, held: Lease, answers: Sequence[Answer], *, split: boo
             return None
         costs = store(connection, held, answers) if answers else []
         waiting = _give_back(connection, held.chunk_id, cancelled, split)
+        note_worker(connection, held.worker, len(answers), sum(one.solution.generated for one in answers))
     with suppress(SQLAlchemyError):  # a statistic: the next chunks make up for it
         note_costs(engine, costs)
     return waiting
@@ -202,6 +207,8 @@ def recover(engine: Engine, *, worker: str | None = None) -> Recovered:
         ).all()
         waiting = [(chunk_id, row.queue) for row in rows for chunk_id in _recover(connection, row)]
         count_event(connection, "leases_lost", len(rows))
+        if worker is None:
+            forget_workers(connection)
     return Recovered(len(rows), waiting)
 
 

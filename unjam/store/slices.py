@@ -25,7 +25,7 @@ from unjam.store.found import Answer, store
 from unjam.store.schema import batch, checkpoint, chunk, pending, puzzle
 from unjam.store.schema import slice as slice_
 from unjam.store.sql import sql
-from unjam.store.tally import count_event, count_nodes
+from unjam.store.tally import count_event, count_nodes, note_worker
 
 FAMILY = "tiles"  # the only one whose searches can be shared
 QUEUE = "bulk"  # whoever waits for an answer goes first
@@ -163,6 +163,7 @@ def give_back(engine: Engine, held: Lease, work: Work, advance: Advance, *, spli
             count_event(connection, "late_writes")
         else:
             count_nodes(connection, FAMILY, work.expanded, work.generated)
+            note_worker(connection, held.worker, int(given.answered), work.generated)
     return given
 
 

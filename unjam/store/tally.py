@@ -47,6 +47,19 @@ def count_event(connection: Connection, event: Event, number: int = 1) -> None:
         _add(connection, event, "", number)
 
 
+def note_worker(
+    connection: Connection, name: str, answered: int = 0, generated: int = 0, *, searching: int = 0
+) -> None:
+    """Note that a worker lives, what it has done since it was noted last, and the nodes of the chunk that it is at."""
+    told = {"name": name, "answered": answered, "generated": generated, "searching": searching}
+    connection.exec_driver_sql(sql("note_worker"), told)
+
+
+def forget_workers(connection: Connection) -> None:
+    """Forget those that were not seen for a day."""
+    connection.exec_driver_sql("DELETE FROM worker WHERE seen < now() - interval '1 day'")
+
+
 def totals(engine: Engine) -> list[Count]:
     """All counts since the store was made."""
     with engine.connect() as connection:
