@@ -20,6 +20,7 @@ COMMANDS = {
     "status": "batches",
     "results": "batches",
     "cancel": "batches",
+    "top": "top",
     "tables": "tables",
     "atlas": "atlas",
     "up": "up",
@@ -32,7 +33,7 @@ COMMANDS = {
 }
 PANELS = {
     "On this machine": ["solve", "hint", "lookup", "find", "verify", "convert", "tables", "atlas"],
-    "Batches for the workers": ["submit", "status", "results", "cancel"],
+    "Batches for the workers": ["submit", "status", "results", "cancel", "top"],
     "The service": ["up", "worker", "reconcile", "api", "keys", "migrate", "db"],
 }
 INTERRUPTED = 130
