@@ -17,7 +17,7 @@ from unjam.store.sql import sql
 
 MOST_MOVES = 2**31 - 1  # the store keeps an optimum as an integer
 NEWEST = 2**63 - 1
-LOOKED_AT = 20_000  # puzzles for one page, which ends there, however few of them have the size that is wanted
+LOOKED_AT = 10_000  # puzzles for one page, which ends there, however few of them have the size that is wanted
 MOST_AT_ONCE = 4000  # of them in one query
 PAGE = 1000
 
