@@ -12,7 +12,7 @@ from sqlalchemy import Engine, text
 
 import unjam
 from tests.levels import hard_levels, random_levels
-from tests.service import Service, answers, attempts, wait_for
+from tests.service import Service, answers, attempts, wait_for, wait_for_holder
 from tests.waiting import wait_until
 from unjam.packs.entry import Entry
 from unjam.puzzles import from_canonical
@@ -97,3 +97,22 @@ def held_slices(engine: Engine) -> int:
     with engine.connect() as connection:
         query = text("SELECT count(*) FROM chunk WHERE state = 'leased' AND checkpoint_id IS NOT NULL")
         return int(connection.execute(query).scalar_one())
+
+
+def test_connections_are_opened_by_pool_processes_and_not_before_they_work(
+    engine: Engine, database_url: str, service: Service
+) -> None:
+    """One that was opened before the fork would be shared, and break."""
+    service.worker("one")
+    mine = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+
+    def others() -> int:
+        with engine.connect() as connection:
+            return int(connection.execute(text(mine)).scalar_one())
+
+    wait_until(lambda: others() == 0, others)  # the main process has looked at the schema
+    batch = batches.submit(engine, hard_levels(1), budget=BUDGET)
+    service.announce(batch)
+    wait_for_holder(engine)
+    assert others() in (1, 2)
+    batches.cancel(engine, batch.batch_id)
