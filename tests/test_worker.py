@@ -99,9 +99,7 @@ def held_slices(engine: Engine) -> int:
         return int(connection.execute(query).scalar_one())
 
 
-def test_connections_are_opened_by_pool_processes_and_not_before_they_work(
-    engine: Engine, database_url: str, service: Service
-) -> None:
+def test_connections_are_opened_by_pool_processes_and_not_before_they_work(engine: Engine, service: Service) -> None:
     """One that was opened before the fork would be shared, and break."""
     service.worker("one")
     mine = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
