@@ -205,7 +205,7 @@ def wide_images(width: int, height: int) -> tuple[tuple[int, Symmetry, Draw], ..
 
 def joined(board: str, width: int, separator: str = "/") -> str:
     """The rows of a board in one text."""
-    return separator.join(board[at : at + width] for at in range(0, len(board), width))
+    return separator.join([board[at : at + width] for at in range(0, len(board), width)])
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

@@ -7,21 +7,19 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-import orjson
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
-from unjam.errors import NoSuchBatch, UnjamError
+from unjam.errors import NoSuchBatch
 from unjam.packs.entry import Entry
 from unjam.puzzles import parse
-from unjam.puzzles.puzzle import Metric, Puzzle
+from unjam.puzzles.puzzle import Metric
 from unjam.search.solution import Budget
-from unjam.search.solve import choose
-from unjam.store.answers import answer, known_holds, symmetry_number, way_back, write_moves
+from unjam.store.answers import answer, known_holds, way_back, write_moves
+from unjam.store.ingest import staged, storable
 from unjam.store.once import Once, earlier_batch
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
 
-Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
 Queue = Literal["interactive", "bulk"]
 CHUNK_SECONDS = 2.0  # expected of a chunk; whoever waits for a worker waits about so long
 CHUNK_PUZZLES = 8000  # at most in one
@@ -100,19 +98,15 @@ def submit(
 
     An order with ``once`` becomes one batch, however often it comes; raises OrderConflict if it is another than before.
     """
-    with engine.begin() as connection:
+    with staged(engine, entries, metric, (algorithm, heuristic)) as (connection, levels):
         if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
             return _submitted_before(connection, earlier)
-        connection.exec_driver_sql("SET LOCAL work_mem = '64MB'")
-        connection.exec_driver_sql(sql("staging"))
-        levels = _copy(connection, entries, metric, (algorithm, heuristic))
-        connection.exec_driver_sql("ANALYZE staging")
         batch_id = connection.execute(
             insert(batch)
             .values(
-                name=name and _storable(name),
+                name=name and storable(name),
                 queue=queue,
-                levels=levels,
+                levels=levels.number,
                 budget_seconds=budget.seconds,
                 budget_nodes=budget.nodes,
                 budget_bytes=budget.bytes,
@@ -126,15 +120,14 @@ def submit(
             .returning(batch.c.id)
         ).scalar_one()
         here = {"batch": batch_id}
-        connection.exec_driver_sql(sql("add_puzzles"))
         connection.exec_driver_sql(sql("add_items"), here)
         made = connection.exec_driver_sql(
             sql("add_chunks"), here | {"seconds": CHUNK_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES}
         ).one()
-        if levels >= MANY:
+        if levels.number >= MANY:
             connection.exec_driver_sql("ANALYZE puzzle, batch_item, pending")
-        items = connection.exec_driver_sql(sql("count_items"), here).one()
-    return Submitted(batch_id, levels, made.puzzles, items.answered, items.bad, made.chunks)
+    answered = levels.number - levels.bad - made.levels
+    return Submitted(batch_id, levels.number, made.puzzles, answered, levels.bad, made.chunks)
 
 
 def _submitted_before(connection: Connection, batch_id: int) -> Submitted:
@@ -273,56 +266,3 @@ def _written(row: Any) -> list[str] | None:
         return None
     puzzle = parse(row["family"], **row["fields"])
     return write_moves(row, puzzle, way_back(puzzle.width, puzzle.height, row["symmetry"]))
-
-
-def _copy(connection: Connection, entries: Iterable[Entry], metric: Metric | None, method: Method) -> int:
-    """Stream the levels into the staging table; returns how many there are."""
-    levels = 0
-    driver = connection.connection.driver_connection
-    assert driver is not None
-    with driver.cursor() as cursor, cursor.copy("COPY staging FROM STDIN") as copy:
-        for entry in entries:
-            copy.write_row(_staged(entry, metric, method))
-            levels += 1
-    return levels
-
-
-def _staged(entry: Entry, metric: Metric | None, method: Method) -> tuple[object, ...]:
-    error, puzzle_columns = entry.error, (None,) * 10
-    if entry.puzzle is not None:
-        try:
-            puzzle_columns = _puzzle_columns(entry.puzzle, metric or entry.metric, method)
-        except UnjamError as problem:
-            error = str(problem)
-    return (
-        entry.index,
-        entry.line,
-        entry.name and _storable(entry.name),
-        [_storable(tag) for tag in entry.tags],
-        orjson.dumps(entry.known).decode(),
-        error and _storable(error),
-        *puzzle_columns,
-    )
-
-
-def _puzzle_columns(puzzle: Puzzle, asked: Metric | None, method: Method) -> Any:
-    metric = puzzle.check_metric(asked)
-    if method != (None, None):
-        choose(puzzle, metric, *method)
-    return (
-        puzzle.key,
-        puzzle.family,
-        puzzle.rules_version,
-        puzzle.width,
-        puzzle.height,
-        puzzle.pieces,
-        puzzle.canonical,
-        metric,
-        symmetry_number(puzzle),
-        orjson.dumps(puzzle.fields()).decode(),
-    )
-
-
-def _storable(text: str) -> str:
-    """Postgres keeps no NUL and UTF-8 has no lone surrogates."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()

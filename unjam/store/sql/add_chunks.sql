@@ -1,15 +1,14 @@
 -- Cut what the store cannot answer into chunks of about equal cost, in the user's order: at most `seconds` each, at least
 -- 16 a batch where it has that many puzzles. A puzzle that is expected to take as long as a chunk has one of its own.
 WITH unanswered AS (
-    SELECT w.puzzle_id, w.metric, w.levels, w.first, p.family, p.width * p.height AS cells, p.pieces
+    SELECT w.*
     FROM (
-        SELECT puzzle_id, metric, count(*) AS levels, min(index) AS first
-        FROM batch_item
-        WHERE batch_id = %(batch)s AND error IS NULL
-        GROUP BY puzzle_id, metric
+        SELECT puzzle_id, metric, family, cells, pieces, count(*) AS levels, min(index) AS first
+        FROM staging
+        WHERE error IS NULL
+        GROUP BY puzzle_id, metric, family, cells, pieces
     ) w
     JOIN batch b ON b.id = %(batch)s
-    JOIN puzzle p ON p.id = w.puzzle_id
     LEFT JOIN solution s USING (puzzle_id, metric)
     WHERE ({answered}) IS NOT TRUE
 ),
@@ -28,7 +27,7 @@ costly AS (
     LEFT JOIN alike f ON f.family = u.family AND f.metric = u.metric AND f.cells IS NULL
 ),
 total AS (
-    SELECT count(*) AS puzzles, least(sum(cost) / 16, %(seconds)s) AS most FROM costly
+    SELECT count(*) AS puzzles, sum(levels) AS waiting, least(sum(cost) / 16, %(seconds)s) AS most FROM costly
 ),
 placed AS (
     SELECT
@@ -57,4 +56,4 @@ waiting AS (
     SELECT %(batch)s, r.puzzle_id, r.metric, r.levels, n.id
     FROM ranked r JOIN numbered n USING (number)
 )
-SELECT t.puzzles, array(SELECT id FROM made ORDER BY id) AS chunks FROM total t
+SELECT t.puzzles, coalesce(t.waiting, 0)::integer AS levels, array(SELECT id FROM made ORDER BY id) AS chunks FROM total t

@@ -1,6 +1,5 @@
--- The levels of one submit, as COPY brings them.
+-- The levels of one order, and what is needed of their puzzles.
 CREATE TEMPORARY TABLE staging (
-    index integer, line integer, name text, tags text[], known json, error text,
-    key bytea, family text, rules_version smallint, width smallint, height smallint, pieces smallint, canonical text,
-    metric text, symmetry smallint, fields json
-) ON COMMIT DROP
+    index integer, line integer, name text, tags text[], known json, error text, puzzle_id bigint, family text,
+    cells integer, pieces smallint, metric text, symmetry smallint, fields json
+)
