@@ -17,7 +17,7 @@ LAYERS = {
     "unjam.logs": (),
     "unjam.puzzles": ("unjam.errors", "unjam.puzzles"),
     "unjam.search": ("unjam.errors", "unjam._kernels", "unjam.puzzles", "unjam.search"),
-    "unjam.packs": ("unjam.errors", "unjam.puzzles", "unjam.packs"),
+    "unjam.packs": ("unjam.errors", "unjam.puzzles", "unjam.search", "unjam.packs"),
     "unjam.store": ("unjam.errors", "unjam.settings", "unjam.puzzles", "unjam.search", "unjam.packs", "unjam.store"),
     "unjam.heartbeat": ("unjam.settings",),
     "unjam.work": ("unjam",),

@@ -172,9 +172,9 @@ def test_answers_that_do_not_replay_are_failures(engine: Engine, monkeypatch: py
     def wrong(found: Solution) -> Solution:
         return replace(found, moves=found.moves[:-1])
 
-    one, many = unjam.work.solve, unjam.search.many.solve_many
+    one, many = unjam.work.solve, unjam.search.rush_bulk.solve_many
     monkeypatch.setattr(unjam.work, "solve", lambda *rest, **more: wrong(one(*rest, **more)))
-    monkeypatch.setattr(unjam.search.many, "solve_many", lambda *rest: list(map(wrong, many(*rest))))
+    monkeypatch.setattr(unjam.search.rush_bulk, "solve_many", lambda *rest: list(map(wrong, many(*rest))))
     for puzzle in (
         unjam.parse("rush", "ooooooooooooAAoooBoooooBoooooooooooo"),
         unjam.parse("klotski", ["A.."], goal=["..A"]),

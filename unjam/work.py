@@ -24,7 +24,7 @@ from structlog.contextvars import bound_contextvars
 from unjam.errors import StoreError, VerificationError
 from unjam.puzzles import from_canonical
 from unjam.puzzles.rush import Rush
-from unjam.search import many, split
+from unjam.search import rush_bulk, split
 from unjam.search.solution import Outcome, Solution, ended
 from unjam.search.solve import choose, solve
 from unjam.search.verify import verify
@@ -119,7 +119,7 @@ def worker_name(pid: int | None = None) -> str:
 
 def _search_many(held: Lease, sample: set[Task], watch: Watch) -> list[Answer]:
     """The answers to boards of rush, as far as one call of the kernel gives them in the time of a chunk."""
-    if held.algorithm not in (None, many.METHOD.algorithm) or held.heuristic is not None:
+    if held.algorithm not in (None, rush_bulk.METHOD.algorithm) or held.heuristic is not None:
         return []
     answers: list[Answer] = []
     end = time.monotonic() + CHUNK_SECONDS
@@ -127,7 +127,7 @@ def _search_many(held: Lease, sample: set[Task], watch: Watch) -> list[Answer]:
     for metric in dict.fromkeys(task.metric for task in tasks):
         asked = [task for task in tasks if task.metric == metric]
         boards = [task.canonical for task in asked]
-        found = many.solve_many(boards, metric, held.budget, end - time.monotonic(), watch.next_search())
+        found = rush_bulk.solve_many(boards, metric, held.budget, end - time.monotonic(), watch.next_search())
         for task, solution in zip(asked, found, strict=False):
             if solution is not None:
                 answers.append(Answer(task.puzzle_id, _replayed(task, solution) if task in sample else solution))

@@ -12,11 +12,11 @@ import orjson
 
 from unjam.errors import MetricError, ParseError
 from unjam.packs.entry import Entry
-from unjam.packs.quick import quick_rush
 from unjam.puzzles import FAMILIES
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.puzzles.rush import Rush
 from unjam.puzzles.text import shown
+from unjam.search.rush_bulk import quick_rush
 
 PUZZLE_FIELDS = tuple(dict.fromkeys(name for rules in FAMILIES.values() for name in rules.field_names))
 METRICS = ("step", "slide", "path")

@@ -12,9 +12,8 @@ import pytest
 from tests.boards import RANDOM_BOARDS
 from unjam._kernels import Control
 from unjam.errors import ParseError
-from unjam.packs.quick import quick_rush
 from unjam.puzzles.rush import Rush
-from unjam.search.many import solve_many
+from unjam.search.rush_bulk import quick_rush, solve_many
 from unjam.search.solution import Budget
 from unjam.search.solve import solve
 
