@@ -6,15 +6,18 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from sqlalchemy import Engine
 
 from tests.levels import hard_levels, mixed_levels
-from tests.service import ROOT, Service, wait_for, wait_for_holder
+from tests.service import LEASE_SECONDS, ROOT, Service, wait_for, wait_for_holder
 from tests.waiting import wait_until
 from unjam.search.solution import Budget
 from unjam.store import batches
+
+PATIENCE = 2 * LEASE_SECONDS
 
 
 def probe(service: Service) -> subprocess.CompletedProcess[str]:
@@ -35,6 +38,7 @@ def test_a_process_without_progress_is_told_from_a_long_search(
     service.announce(batch)
     holder = wait_for_holder(engine)
     os.kill(holder, signal.SIGSTOP)
+    time.sleep(PATIENCE)
     wait_until(lambda: not healthy(service))
     assert probe(service).stderr == f"no progress for more than 4 s in process {holder}\n"
     os.kill(holder, signal.SIGCONT)
@@ -51,6 +55,7 @@ def test_a_worker_that_does_nothing_is_healthy_only_as_long_as_nothing_waits(
     worker.send_signal(signal.SIGSTOP)
     batch = batches.submit(engine, mixed_levels(4, 0), budget=Budget(seconds=60))
     service.announce(batch)
+    time.sleep(PATIENCE)
     wait_until(lambda: not healthy(service))
     assert probe(service).stderr == "work waits, and nothing was done for more than 4 s\n"
     worker.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""The Celery application. Redis carries hints only ("chunk 7 is ready"); every reason to trust is in Postgres."""
+"""The Celery application. Redis carries hints only ("there is work in this queue"); what is true is in Postgres."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ app.conf.update(
     accept_content=["json"],
     result_backend=None,
     task_ignore_result=True,
-    # A hint is dropped only when its chunk was worked on. A worker that dies with one needs no second delivery: its
-    # lease runs out, and the reconciler announces the chunk again.
+    # A hint is dropped only when it was followed. Who dies with one needs no second delivery: what it held is announced
+    # again, by its main process (worker/lost.py) or, when the lease has run out, by the reconciler.
     task_acks_late=True,
     task_reject_on_worker_lost=False,
     # Hints wait in Redis, not in a busy worker.
@@ -39,7 +39,7 @@ app.conf.update(
     task_default_queue="bulk",
     broker_transport_options={
         # Redis delivers again what was not acknowledged for so long since its receipt. The shortest of all clients
-        # counts, so it stands here once; a search may be longer, and then the lease turns the second delivery away.
+        # counts, so it stands here once; a search may be longer, and then a second delivery finds nothing to do.
         "visibility_timeout": 6 * 3600,
         "queue_order_strategy": "priority",  # interactive before bulk, always
         # The default is to wait for ever on a broker that hangs. Whoever submits waits twice as long; waiting for hints
@@ -51,6 +51,7 @@ app.conf.update(
     },
     # A lost connection says nothing about the lease: the search goes on.
     worker_cancel_long_running_tasks_on_connection_loss=False,
+    # Workers and Redis may start in any order, and Redis may be away for as long as it takes.
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     # Publishing gives up soon: the reconciler makes up for it.
@@ -64,6 +65,7 @@ app.conf.update(
     # beside it (unjam/watch.py). Soft limits do not reach a running C++ call.
     task_time_limit=None,
     task_soft_time_limit=None,
+    # There are no rates to be limited, and what is logged need not be found in what is printed.
     worker_disable_rate_limits=True,
     worker_redirect_stdouts=False,
 )
