@@ -18,6 +18,7 @@ from unjam.puzzles.grid import symmetries
 from unjam.search.solution import Budget
 from unjam.store import batches
 from unjam.store.batches import Submitted, results, status, submit
+from unjam.store.database import open_engine
 from unjam.store.lookup import by_key, lookup, stats
 from unjam.work import work
 
@@ -327,6 +328,13 @@ def test_the_database_refuses_answers_that_cannot_be(engine: Engine, broken: dic
     insert(columns())
 
 
-def test_who_is_stopped_in_a_transaction_loses_its_locks(engine: Engine) -> None:
+def test_who_is_stopped_in_a_transaction_loses_its_locks(database_url: str) -> None:
+    """Whatever other options the URL has."""
+    engine = open_engine(f"{database_url}&options=-c%20jit%3Doff")
     with engine.connect() as connection:
-        assert connection.execute(text("SHOW idle_in_transaction_session_timeout")).scalar_one() == "20s"
+        shown = [
+            connection.execute(text(f"SHOW {name}")).scalar_one()
+            for name in ("idle_in_transaction_session_timeout", "jit")
+        ]
+    engine.dispose()
+    assert shown == ["20s", "off"]

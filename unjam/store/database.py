@@ -20,15 +20,11 @@ from unjam.store.schema import REVISION
 if TYPE_CHECKING:
     from alembic.config import Config
 
-IDLE_SECONDS = 20  # in a transaction: nobody computes for so long inside one
-CONNECTION = {
-    # A process that is stopped in the middle of a transaction holds its locks, and no token helps against that.
-    "options": f"-c idle_in_transaction_session_timeout={IDLE_SECONDS}s",
-    # A machine that is gone says nothing; without these, who waits for it does so for hours.
-    "connect_timeout": 10,
-    "tcp_user_timeout": 30_000,  # milliseconds
-    "keepalives_idle": 30,
-}
+# A process that is stopped in the middle of a transaction holds its locks, and no token helps against that. Nobody
+# computes for so long inside one.
+IDLE_SECONDS = 20
+# A machine that is gone says nothing; without these, who waits for it does so for hours.
+PATIENCE = {"connect_timeout": 10, "tcp_user_timeout": 30_000, "keepalives_idle": 30}  # s, ms, s
 
 _MIGRATING = 7305101  # key of the advisory lock: one process migrates, the others wait
 CONNECTIONS = 15  # of an engine at most
@@ -37,13 +33,16 @@ LOCK_SECONDS, LOCK_TRIES = 3, 100  # how long a migration holds up others while 
 
 def open_engine(url: str) -> Engine:
     """An engine with its pool of connections. Connections do not survive a fork: open it after forking."""
+    target = make_url(url).set(drivername="postgresql+psycopg")
+    arguments = {name: value for name, value in PATIENCE.items() if name not in target.query}
+    options = f"{target.query.get('options', '')} -c idle_in_transaction_session_timeout={IDLE_SECONDS}s"
     return create_engine(
-        make_url(url).set(drivername="postgresql+psycopg"),
+        target,
         pool_pre_ping=True,  # a restarted Postgres costs a reconnect, not an error
         pool_size=CONNECTIONS,  # opened as they are needed, and kept: what overflows a pool is closed after each use
         max_overflow=0,
         pool_use_lifo=True,
-        connect_args=CONNECTION,
+        connect_args={**arguments, "options": options},
         hide_parameters=True,  # errors are logged: no keys and no boards in them
         json_serializer=lambda value: orjson.dumps(value).decode(),
         json_deserializer=orjson.loads,
