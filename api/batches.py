@@ -29,7 +29,19 @@ from unjam.store.once import Once
 
 NDJSON = "application/x-ndjson"
 SUBMITTING = 2  # orders of a key at once, while others wait: each takes a thread, a connection, and memory for its JSON
-EVENT = {"schema": {"type": "string"}, "example": 'event: progress\ndata: {"id":1,"state":"running","done":7}\n\n'}
+PROGRESS = {
+    "type": "string",
+    "contentMediaType": "application/json",
+    "contentSchema": {"$ref": "#/components/schemas/BatchProgress"},
+}
+EVENT = {
+    "itemSchema": {  # OpenAPI 3.2; before it there is no word for one event of a stream
+        "type": "object",
+        "properties": {"event": {"enum": ["progress", DONE]}, "id": {"const": DONE}, "data": PROGRESS},
+        "required": ["event", "data"],
+    },
+    "example": 'event: progress\ndata: {"id":1,"state":"running","done":7}\n\n',
+}
 ROWS_AT_ONCE = 500  # of a stream: one trip to the thread pool, one piece of the body
 
 routes = APIRouter(
