@@ -135,9 +135,11 @@ def one_by_one(engine: Engine, puzzles: int, times: int) -> None:
     rng = random.Random(puzzles)
     keys = [stored_key(rng.randint(1, puzzles)) for _ in range(times)]
     with reading(engine).connect() as connection:
-        each(
-            "look-up by key, the query", keys, lambda key: connection.exec_driver_sql(sql("by_key"), {"key": key}).all()
-        )
+        ask_for = partial(connection.exec_driver_sql, sql("by_key"))
+        each("look-up by key, the query", keys, lambda key: ask_for({"key": key}).all())
+        many = {"keys": [stored_key(rng.randint(1, puzzles)) for _ in range(BULK)]}
+        name = f"{BULK:,} keys from all over, the query"
+        timed(name, lambda: connection.exec_driver_sql(sql("lookup"), many).all(), BULK)
     each("look-up by key, with its moves written", keys, lambda key: by_key(engine, key))
     each("look-up of an unknown key", [md5(key).digest() for key in keys], lambda key: by_key(engine, key))
 
