@@ -63,6 +63,19 @@ def test_it_is_a_compose_file() -> None:
     jsonschema.validate(compose(), json.loads(schema.read_text()))
 
 
+def test_the_override_of_the_documentation_fits() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    schema = files("check_jsonschema") / "builtin_schemas" / "vendor" / "compose-spec.json"
+    for block in re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL):
+        override = yaml.safe_load(block)
+        if "services" in override:
+            jsonschema.validate(override, json.loads(schema.read_text()))
+            assert override["services"].keys() <= SERVICES.keys()
+            break
+    else:
+        raise AssertionError("the page has no override file")
+
+
 def test_there_is_no_default_password() -> None:
     with pytest.raises(ValueError, match="UNJAM_POSTGRES_PASSWORD"):
         interpolate(COMPOSE, {})
