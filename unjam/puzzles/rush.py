@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from unjam.errors import ParseError
 from unjam.puzzles.blocks import EMPTY, EMPTY_NUMBER, WALL_NUMBER, Blocks, Cells, joined, straight
-from unjam.puzzles.grid import Symmetry, symmetries
+from unjam.puzzles.grid import Move, Symmetry, symmetries
 from unjam.puzzles.puzzle import Metric
 from unjam.puzzles.text import place, read_rows, refuse_fields
 
@@ -129,6 +129,21 @@ class Rush(Blocks):
                     yield piece, end
                     if metric == "step":
                         break
+
+    def notation(self, moves: Iterable[Move], metric: Metric, *, checked: bool = False) -> list[str]:
+        if not checked:
+            return super().notation(moves, metric)
+        # Results come by the million: the letters on the board say which car moves, and where it is.
+        board, written = list(self.board), []
+        for cell, to in moves:
+            letter = board[cell]
+            written.append(f"{letter}:{straight(cell, to, self.width)}")
+            covered = [at for at, here in enumerate(board) if here == letter]
+            for at in covered:
+                board[at] = EMPTY
+            for at in covered:
+                board[at + to - cell] = letter
+        return written
 
     def way(self, state: Cells, piece: int, end: int, metric: Metric) -> str:
         return straight(state[piece], end, self.width)

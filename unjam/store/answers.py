@@ -36,8 +36,7 @@ def pack_moves(moves: Iterable[Move]) -> bytes:
 
 def unpack_moves(data: bytes, back: Symmetry) -> list[Move]:
     """The moves as ``back`` shows them."""
-    cells = (*back.cells, *[OUT] * (OUT_BYTE + 1 - len(back.cells)))
-    places = [cells[byte] for byte in data]
+    places = [OUT if byte == OUT_BYTE else back.cells[byte] for byte in data]
     return [Move(cell, to) for cell, to in zip(places[::2], places[1::2], strict=True)]
 
 

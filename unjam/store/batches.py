@@ -13,6 +13,8 @@ from unjam.errors import NoSuchBatch
 from unjam.packs.entry import Entry
 from unjam.puzzles import parse
 from unjam.puzzles.puzzle import Metric
+from unjam.puzzles.rush import Rush
+from unjam.search.rush_bulk import quick_rush
 from unjam.search.solution import Budget
 from unjam.store.answers import answer, known_holds, way_back, write_moves
 from unjam.store.ingest import staged, storable
@@ -264,5 +266,5 @@ def _level(row: Any, moves: bool) -> dict[str, Any]:
 def _written(row: Any) -> list[str] | None:
     if row["moves"] is None:
         return None
-    puzzle = parse(row["family"], **row["fields"])
+    puzzle = (row["family"] == Rush.family and quick_rush(**row["fields"])) or parse(row["family"], **row["fields"])
     return write_moves(row, puzzle, way_back(puzzle.width, puzzle.height, row["symmetry"]))
