@@ -142,7 +142,9 @@ def status(engine: Engine, batch_id: int) -> BatchStatus:
     """How far the batch is, and what came of it, which reads all its levels; raises NoSuchBatch."""
     with engine.connect() as connection:
         so_far = _progress(connection, batch_id)
-        groups = connection.exec_driver_sql(sql("outcomes"), {"batch": batch_id}).all()
+        connection.exec_driver_sql("SET LOCAL work_mem = '64MB'")
+        here = {"batch": batch_id, "cancelled": so_far.state == "cancelled"}
+        groups = connection.exec_driver_sql(sql("outcomes"), here).all()
     bad = so_far.levels - sum(group.levels for group in groups)
     return BatchStatus(
         **asdict(so_far),
