@@ -80,10 +80,10 @@ def test_a_connection_that_breaks_between_commit_and_its_answer_at_submit(
     entries = mixed_levels(12, 1)
     pack = tmp_path / "pack.jsonl"
     pack.write_text("".join(write_pack(entries, "jsonl")))
-    with ExitStack() as stack, cutting_proxy(socket_of(database_url), b"COPY staging") as proxy:
+    with ExitStack() as stack, cutting_proxy(socket_of(database_url), b"INSERT INTO batch ") as proxy:
         unlucky = Service(stack, behind(proxy, database_url), redis_url, tmp_path)
         told = unlucky.cli("submit", str(pack), "--seconds=1.5", "--memory=1GB")
-        assert proxy.cut == 1
+        assert proxy.cut == 1, told
         assert (told.returncode, told.stdout) == (2, "")
         assert "Traceback" not in told.stderr
         service = Service(stack, database_url, redis_url, tmp_path)

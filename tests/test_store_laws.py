@@ -183,8 +183,8 @@ class Store(RuleBasedStateMachine):
         for batch_id, size in self.sizes.items():
             now = batches.status(self.engine, batch_id)
             assert now.levels == size
+            assert now.done == size - sum(one == batch_id for one, _ in waiting)
             if batch_id not in self.cancelled:
-                assert now.done == size - sum(one == batch_id for one, _ in waiting)
                 assert (now.state == "running") == (now.waiting_chunks + now.running_chunks > 0)
                 assert now.done == size or now.state == "running"
             else:
