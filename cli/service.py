@@ -28,12 +28,15 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
 
     from celery.exceptions import SecurityWarning
 
+    from unjam.logs import configure
     from unjam.settings import get_settings
     from unjam.store.database import check_schema
     from worker.app import app
     from worker.tasks import database_url
 
     check_schema(database_url())
+    level = log_level or get_settings().log_level
+    configure(level, get_settings().log_format)  # for what is logged before Celery asks for it
     # Against root, for messages in pickle could then do anything: ours are numbers in JSON.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     app.worker_main(
@@ -42,7 +45,7 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
             "worker",
             f"--concurrency={processes or os.cpu_count() or 1}",
             f"--queues={queues}",
-            f"--loglevel={log_level or get_settings().log_level}",
+            f"--loglevel={level}",
             # Workers have nothing to tell each other; looking for others takes a second of each start.
             "--without-gossip",
             "--without-mingle",

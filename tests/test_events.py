@@ -22,7 +22,7 @@ from test_chunks import answer, submit, take
 
 import api.events
 from tests.serving import refused, serving
-from tests.test_worker import wait_until
+from tests.waiting import wait_until
 from unjam.settings import Settings
 from unjam.store import batches, chunks
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine
-from test_worker import Service, service, wait_for, wait_until  # noqa: F401  # service is a fixture
 
 from tests.levels import random_levels
+from tests.service import Service, wait_for
+from tests.waiting import wait_until
 from unjam.logs import masked
 from unjam.search.solution import Budget
 from unjam.store import batches
@@ -86,7 +87,7 @@ def test_passwords_are_masked(text: str, expected: str) -> None:
     assert masked(text) == expected
 
 
-def test_a_worker_says_which_batch_chunk_and_attempt(engine: Engine, service: Service) -> None:  # noqa: F811
+def test_a_worker_says_which_batch_chunk_and_attempt(engine: Engine, service: Service) -> None:
     service.start("one", "cli", "worker", "--processes", "1")
     wait_until(lambda: b"ready." in service.log("one"))
     batch = batches.submit(engine, random_levels(20, families=("rush",)), budget=Budget(seconds=60))
@@ -100,7 +101,7 @@ def test_a_worker_says_which_batch_chunk_and_attempt(engine: Engine, service: Se
     assert any(line["logger"].startswith("celery") for line in lines)
 
 
-def test_the_api_logs_its_requests_in_the_same_way(service: Service) -> None:  # noqa: F811
+def test_the_api_logs_its_requests_in_the_same_way(service: Service) -> None:
     process = service.start("api", "cli", "api", "--port", "0")
     wait_until(lambda: b"Uvicorn running on" in service.log("api"))
     [running] = [line for line in records(service.log("api").decode()) if "running on" in line["event"]]
@@ -114,7 +115,7 @@ def test_the_api_logs_its_requests_in_the_same_way(service: Service) -> None:  #
 
 
 @pytest.mark.parametrize("command", ["api", "reconcile", "worker"])
-def test_no_program_tells_passwords_of_servers_it_cannot_reach(command: str, service: Service) -> None:  # noqa: F811
+def test_no_program_tells_passwords_of_servers_it_cannot_reach(command: str, service: Service) -> None:
     service.environment |= {
         "UNJAM_DATABASE_URL": "postgresql://nobody:s3cret@127.0.0.1:1/nothing",
         "UNJAM_REDIS_URL": "redis://nobody:s3cret@127.0.0.1:1/0",
