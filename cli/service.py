@@ -46,6 +46,7 @@ def worker(processes: int | None, queues: str, log_level: str | None) -> None:
             f"--concurrency={processes or os.cpu_count() or 1}",
             f"--queues={queues}",
             f"--loglevel={level}",
+            f"--hostname={queues.replace(',', '-')}.{os.getpid()}@%h",  # a machine may have several
             # Workers have nothing to tell each other; looking for others takes a second of each start.
             "--without-gossip",
             "--without-mingle",

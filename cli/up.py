@@ -29,7 +29,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 @click.option("--port", type=click.IntRange(1, 65535), help="Port of the API.  [default: UNJAM_API_PORT]")
 @click.pass_context
 def up(ctx: click.Context, processes: int | None, host: str | None, port: int | None) -> None:
-    """Run the whole service on this machine: worker, reconciler and API.
+    """Run the whole service on this machine: workers, reconciler and API.
 
     Starts a private Postgres and Redis where none is configured. Ctrl-C stops everything; accepted work is kept and
     goes on at the next start. Of the parts only warnings are logged, unless UNJAM_LOG_LEVEL says more.
@@ -44,8 +44,13 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
 
     settings = get_settings()
     host, port = host or settings.api_host, port or settings.api_port
-    worker = ["worker", *([f"--processes={processes}"] if processes else [])]
-    commands = {"worker": worker, "reconcile": ["reconcile"], "api": ["api", f"--host={host}", f"--port={port}"]}
+    commands = {
+        "worker": ["worker", *([f"--processes={processes}"] if processes else [])],
+        # whoever waits for an answer does not wait for a chunk of a large batch
+        "interactive worker": ["worker", "--queues=interactive", "--processes=1"],
+        "reconcile": ["reconcile"],
+        "api": ["api", f"--host={host}", f"--port={port}"],
+    }
     with interruptible() as stop, database(settings) as database_url, broker(settings) as redis_url:
         level = settings.log_level if "log_level" in settings.model_fields_set else "warning"
         urls = {"UNJAM_DATABASE_URL": database_url, "UNJAM_REDIS_URL": redis_url}

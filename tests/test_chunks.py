@@ -45,10 +45,15 @@ def states(engine: Engine, batch: Submitted) -> list[tuple[str, int]]:
         return [(row[0], row[1]) for row in connection.execute(text(query), {"batch": batch.batch_id})]
 
 
-@pytest.mark.parametrize(("levels", "count"), [(0, 0), (1, 1), (16, 16), (17, 16), (100, 16)])
-def test_a_batch_is_cut_into_sixteen_chunks_of_one_size(engine: Engine, levels: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "levels", "count"), [(1, 0, 0), (1, 1, 1), (1, 16, 16), (0.05, 100, 16), (0.01, 24, 1), (0.01, 100, 4)]
+)
+def test_a_batch_is_cut_into_sixteen_chunks_but_no_short_ones(
+    engine: Engine, seconds: float, levels: int, count: int
+) -> None:
+    learn(engine, hard_levels(20, seed=1), seconds)
     batch = submit(engine, levels)
-    sizes = [left for _, left in states(engine, batch)]
+    sizes = sizes_of(engine, batch)
     assert len(sizes) == len(batch.chunks) == count
     assert sum(sizes) == levels
     assert not sizes or max(sizes) - min(sizes) <= 1
@@ -56,10 +61,14 @@ def test_a_batch_is_cut_into_sixteen_chunks_of_one_size(engine: Engine, levels: 
 
 def test_chunks_are_cut_by_what_such_puzzles_took(engine: Engine) -> None:
     learn(engine, hard_levels(20), seconds=0.5)
-    assert {left for _, left in states(engine, submit(engine, 100, seed=1))} == {4}
+    assert set(sizes_of(engine, submit(engine, 100, seed=1))) == {4}
     learn(engine, hard_levels(1000, seed=2), seconds=0.0)
-    largest = max(left for _, left in states(engine, submit(engine, 4100, seed=3)))
+    largest = max(sizes_of(engine, submit(engine, 4100, seed=3)))
     assert 150 < largest < 300
+
+
+def sizes_of(engine: Engine, batch: Submitted) -> list[int]:
+    return [left for _, left in states(engine, batch)]
 
 
 def test_a_puzzle_that_takes_long_has_a_chunk_of_its_own(engine: Engine) -> None:

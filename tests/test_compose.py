@@ -29,7 +29,7 @@ ROOT = Path(__file__).parent.parent
 COMPOSE = (ROOT / "docker-compose.yml").read_text()
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 PASSWORD = "hunter2"
-OURS = ("api", "worker", "reconciler", "flower")
+OURS = ("api", "worker", "interactive", "reconciler", "flower")
 
 
 def interpolate(text: str, environment: dict[str, str]) -> str:

@@ -23,8 +23,9 @@ from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
 
 Queue = Literal["interactive", "bulk"]
-CHUNK_SECONDS = 2.0  # expected of a chunk; whoever waits for a worker waits about so long
-CHUNK_PUZZLES = 8000  # at most in one
+CHUNK_SECONDS = 2.0  # expected of a chunk, at most; whoever waits for a worker waits about so long
+SHORT_SECONDS = 0.25  # at least: each chunk of a batch waits for its turn
+CHUNK_PUZZLES = 8000  # at most
 PAGE = 1000  # levels that results() holds at a time
 MANY = 10_000  # levels after which the planner is told at once, not when autovacuum comes by
 
@@ -124,7 +125,8 @@ def submit(
         here = {"batch": batch_id}
         connection.exec_driver_sql(sql("add_items"), here)
         made = connection.exec_driver_sql(
-            sql("add_chunks"), here | {"seconds": CHUNK_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES}
+            sql("add_chunks"),
+            here | {"seconds": CHUNK_SECONDS, "short": SHORT_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES},
         ).one()
         if levels.number >= MANY:
             connection.exec_driver_sql("ANALYZE puzzle, batch_item, pending")

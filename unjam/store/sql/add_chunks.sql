@@ -1,5 +1,5 @@
--- Cut what the store cannot answer into chunks of about equal cost, in the user's order: at most `seconds` each, at least
--- 16 a batch where it has that many puzzles. A puzzle that is expected to take as long as a chunk has one of its own.
+-- Cut what the store cannot answer into chunks of about equal cost, in the user's order: 16 a batch, but of `seconds` at
+-- most, and of no less than a `short` time. A puzzle that is expected to take as long as a chunk has one of its own.
 WITH unanswered AS (
     SELECT w.*
     FROM (
@@ -21,13 +21,13 @@ alike AS (
 costly AS (
     SELECT
         u.puzzle_id, u.metric, u.levels, u.first,
-        greatest(coalesce(a.cost, f.cost, CASE u.family WHEN 'rush' THEN 0.0005 ELSE 0.02 END), %(least)s) AS cost
+        greatest(coalesce(a.cost, f.cost, CASE u.family WHEN 'rush' THEN 0.0005 ELSE %(short)s END), %(least)s) AS cost
     FROM unanswered u
     LEFT JOIN alike a USING (family, metric, cells, pieces)
     LEFT JOIN alike f ON f.family = u.family AND f.metric = u.metric AND f.cells IS NULL
 ),
 total AS (
-    SELECT count(*) AS puzzles, sum(levels) AS waiting, least(sum(cost) / 16, %(seconds)s) AS most FROM costly
+    SELECT count(*) AS puzzles, sum(levels) AS waiting, greatest(least(sum(cost) / 16, %(seconds)s), %(short)s) AS most FROM costly
 ),
 placed AS (
     SELECT
