@@ -63,7 +63,7 @@ def test_the_whole_service(tmp_path: Path) -> None:
     assert up.returncode == 0, log.read_text()
     words = [line.split()[0] for line in log.read_text().splitlines() if line]
     goodbye = ["worker:"] * 2  # of Celery
-    assert words == ["API", "database", "broker", "unjam", "stopping", *goodbye, "stopped"]
+    assert words == ["API", "database", "broker", "unjam", "stopping", *goodbye, "stopped"], log.read_text()
     assert not [line for line in command_lines() if str(tmp_path) in line or f"--port={port}" in line]
 
 

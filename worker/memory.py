@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
-from celery.signals import celeryd_init, worker_process_init
+from celery.signals import celeryd_init, worker_process_init, worker_ready
 
 from unjam.settings import get_settings
 
@@ -26,6 +26,10 @@ def _share_memory(conf: Any, options: dict[str, Any], **_: Any) -> None:
     _limit = get_settings().max_worker_bytes or machine_bytes() // int(processes)
     # What a large search has taken is not all given back: a process that has taken half of its share is replaced.
     conf.worker_max_memory_per_child = _limit // 2 // 1024
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]  # Celery has no types
+def _tell(**_: Any) -> None:
     log.info("memory of a process", bytes=_limit)
 
 
