@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 
 import pytest
@@ -149,24 +150,24 @@ def test_an_order_that_failed_can_come_again(engine: Engine) -> None:
     assert order(engine, named("a", b"mended")).levels == 3
 
 
-def test_two_at_once_are_one_batch(engine: Engine) -> None:
-    reading = threading.Event()
-    others: list[Submitted] = []
-    rivals = [threading.Thread(target=lambda: others.append(order(engine, named("a")))) for _ in range(3)]
+def test_many_at_once_are_one_batch(engine: Engine) -> None:
+    together = threading.Barrier(4, timeout=60)
 
-    def slow_levels() -> Iterator[object]:
+    def levels() -> Iterator[object]:
         yield LEVELS[0]
-        for rival in rivals:
-            rival.start()
-        while rows(engine, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") != [(3,)]:
-            reading.wait(0.01)
+        together.wait()  # all have found no earlier batch
         yield LEVELS[1]
 
-    first = order(engine, named("a"), levels=slow_levels())
-    for rival in rivals:
-        rival.join()
-    assert [each.batch_id for each in others] == 3 * [first.batch_id]
+    with ThreadPoolExecutor(4) as pool:
+        made = [*pool.map(lambda _: order(engine, named("a"), levels=levels()), range(4))]
+    assert len({each.batch_id for each in made}) == 1
+    assert sum(bool(each.chunks) for each in made) == 1
     assert rows(engine, "SELECT count(*), sum(levels) FROM batch") == [(1, 2)]
+
+
+def test_the_levels_of_an_order_that_came_before_are_not_read(engine: Engine) -> None:
+    first = order(engine, named("a"))
+    assert order(engine, named("a"), levels=(1 // 0 for _ in range(1))).batch_id == first.batch_id
 
 
 def test_the_database_holds_it_too(engine: Engine) -> None:

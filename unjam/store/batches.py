@@ -101,6 +101,10 @@ def submit(
 
     An order with ``once`` becomes one batch, however often it comes; raises OrderConflict if it is another than before.
     """
+    if once is not None:  # before its levels are read for nothing; and below, as it may come twice at once
+        with engine.begin() as connection:
+            if (earlier := earlier_batch(connection, key_id, once)) is not None:
+                return _submitted_before(connection, earlier)
     with staged(engine, entries, metric, (algorithm, heuristic)) as (connection, levels):
         if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
             return _submitted_before(connection, earlier)
