@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, Row
 
@@ -26,10 +26,7 @@ class Answer:
     solution: Solution
 
 
-Cost = Row[tuple[str, str, int, int, int, float]]  # family, metric, cells, pieces, puzzles solved, seconds for all
-
-
-def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> list[Cost]:
+def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> list[Row[Any]]:
     """Store the answers, which are waited for no longer; returns what they cost (``note_costs``).
 
     Where the batch says with which algorithm or heuristic, their figures replace those of as good answers.
@@ -44,11 +41,10 @@ def store(connection: Connection, held: Lease, answers: Sequence[Answer]) -> lis
     connection.exec_driver_sql(sql("add_solutions"), {"batch": held.batch_id, "named": named})
     connection.exec_driver_sql(sql("add_attempts"), {"worker": held.worker, "version": _version()})
     connection.exec_driver_sql(sql("drop_pending"), {"chunk": held.chunk_id})
-    count_attempts(connection, in_slices=held.checkpoint_id is not None)
-    return [*connection.exec_driver_sql(sql("costs"))]
+    return count_attempts(connection, in_slices=held.checkpoint_id is not None)
 
 
-def note_costs(engine: Engine, costs: Sequence[Cost]) -> None:
+def note_costs(engine: Engine, costs: Sequence[Row[Any]]) -> None:
     """Add to what is known of the time that searches take, by which chunks are cut.
 
     Not in the transaction that stores the answers: that would hold rows which all workers write.

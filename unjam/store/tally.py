@@ -5,9 +5,9 @@ A scrape reads some hundred rows, however many searches were run, and whichever 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, Row
 
 from unjam.store.sql import sql
 
@@ -31,9 +31,12 @@ class Count(NamedTuple):
     amount: float
 
 
-def count_attempts(connection: Connection, *, in_slices: bool) -> None:
-    """Count the searches that the table ``found`` has. Nodes that were searched ``in_slices`` were counted there."""
-    connection.exec_driver_sql(sql("count_attempts"), {"bounds": list(BOUNDS), "in_slices": in_slices})
+def count_attempts(connection: Connection, *, in_slices: bool) -> list[Row[Any]]:
+    """Count the searches that the table ``found`` has. Nodes that were searched ``in_slices`` were counted there.
+
+    Returns family, metric, cells, pieces, how many were solved, and their seconds.
+    """
+    return [*connection.exec_driver_sql(sql("count_attempts"), {"bounds": list(BOUNDS), "in_slices": in_slices})]
 
 
 def count_nodes(connection: Connection, family: str, expanded: int, generated: int) -> None:
