@@ -106,6 +106,18 @@ def test_no_two_workers_hold_one_chunk(engine: Engine) -> None:
     assert len({task.puzzle_id for one in held for task in one.tasks}) == 16
 
 
+def test_of_very_many_chunks_some_are_announced_and_later_the_rest(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "MOST_ANNOUNCED", 10)
+    batch = submit(engine, 15)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE chunk SET announced = now() - interval '1 hour'"))
+    announced = [chunks.reconcile(engine, ["bulk"], 60) for _ in range(3)]
+    assert [len(some) for some in announced] == [10, 5, 0]
+    assert sorted(chunk for some in announced for chunk, _ in some) == batch.chunks
+
+
 def test_each_queue_has_its_own_work(engine: Engine) -> None:
     submit(engine, 1)
     urgent = batches.submit(engine, hard_levels(1, seed=9), budget=BUDGET, queue="interactive")

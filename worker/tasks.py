@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -15,6 +16,7 @@ from sqlalchemy import Engine
 from unjam import heartbeat
 from unjam.errors import StoreError
 from unjam.settings import get_settings
+from unjam.store.chunks import MOST_ANNOUNCED
 from unjam.store.database import open_engine
 from unjam.work import work, worker_name
 from worker.app import app
@@ -48,16 +50,17 @@ def next_chunk(queue: str) -> None:
 
 
 def announce(ready: Iterable[tuple[int, str]]) -> None:
-    """Tell the workers that chunks, each with its queue, are ready.
+    """Tell the workers that chunks, each with its queue, are ready; of very many, the reconciler announces the rest.
 
     Raises what the broker's client raises; nothing is lost by that, since the reconciler announces them again.
     """
-    ready = list(ready)
-    if ready and app.conf.broker_url is None:
+    queues = Counter(queue for _, queue in ready)
+    if queues and app.conf.broker_url is None:
         raise StoreError("no broker: set UNJAM_REDIS_URL, or run `unjam up`")
     with app.producer_or_acquire() as producer:
-        for _, queue in ready:
-            next_chunk.apply_async((queue,), queue=queue, producer=producer)
+        for queue, number in queues.items():
+            for _ in range(min(number, MOST_ANNOUNCED)):
+                next_chunk.apply_async((queue,), queue=queue, producer=producer)
 
 
 @cache

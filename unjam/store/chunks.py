@@ -23,6 +23,7 @@ from unjam.store.sql import sql
 from unjam.store.tally import count_event, forget_workers, note_worker
 
 LOST_LEASES = 3  # in a row before a chunk is bisected, or its one puzzle is given up
+MOST_ANNOUNCED = 1000  # chunks at once: messages say that a queue has work, and more are sent when it runs dry
 _RECONCILING = 7305102  # key of the advisory lock: one reconciler at a time
 
 
@@ -306,14 +307,20 @@ def _recover(connection: Connection, row: Any) -> list[int]:
 
 
 def _stale(engine: Engine, queues: Collection[str], seconds: float) -> list[tuple[int, str]]:
+    old = (
+        select(chunk.c.id)
+        .where(
+            chunk.c.state == "waiting",
+            chunk.c.queue.in_(queues),
+            chunk.c.announced < func.now() - timedelta(seconds=seconds),
+        )
+        .order_by(chunk.c.id)
+        .limit(MOST_ANNOUNCED)
+    )
     with engine.begin() as connection:
         rows = connection.execute(
             update(chunk)
-            .where(
-                chunk.c.state == "waiting",
-                chunk.c.queue.in_(queues),
-                chunk.c.announced < func.now() - timedelta(seconds=seconds),
-            )
+            .where(chunk.c.id.in_(old), chunk.c.state == "waiting")
             .values(announced=func.now())
             .returning(chunk.c.id, chunk.c.queue)
         ).all()
