@@ -338,3 +338,13 @@ def test_recovery_waits_for_what_a_dead_worker_was_about_to_store(engine: Engine
         assert not wait([recovered], 0.2).done
         dying.rollback()
         assert recovered.result().leases == 1
+
+
+def test_puzzles_that_are_given_up_at_once_have_one_attempt_each(engine: Engine) -> None:
+    submit(engine, 3)
+    for _ in range(chunks.LOST_LEASES):
+        while chunks.lease(engine, "victim"):
+            pass
+        assert chunks.recover(engine, worker="victim").leases == 3
+    with engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM attempt")).scalar_one() == 3

@@ -10,7 +10,14 @@ from functools import cache
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sqlalchemy import Engine, text
 
 import unjam.sharing
@@ -26,7 +33,7 @@ from unjam.work import work
 from worker.app import QUEUES
 
 BUDGET = Budget(seconds=60)
-LEVELS = [*random_levels(14, families=("klotski", "rush", "parkout")), Entry(0, 1, error="is no board")]
+LEVELS = [*random_levels(60, families=("klotski", "rush", "parkout")), Entry(0, 1, error="is no board")]
 SHARED = board(69)
 RANKS = {"failed": 0, "bounded": 1, "optimal": 2, "unsolvable": 2}
 TABLES = "batch, puzzle, solution, attempt, turn"
@@ -76,6 +83,11 @@ class Store(RuleBasedStateMachine):
         with engine.begin() as connection:
             connection.execute(text(f"TRUNCATE {TABLES} CASCADE"))
 
+    @initialize(picked=st.lists(st.sampled_from(LEVELS), min_size=10, max_size=40), queue=queues)
+    def begin(self, picked: list[Entry], queue: batches.Queue) -> None:
+        self.submit(picked, queue)
+        self.lease(queue, "one", 5)
+
     @rule(picked=st.lists(st.sampled_from(LEVELS), max_size=24), queue=queues)
     def submit(self, picked: list[Entry], queue: batches.Queue) -> None:
         entries = [Entry(index, index + 1, level.puzzle, error=level.error) for index, level in enumerate(picked)]
@@ -90,12 +102,12 @@ class Store(RuleBasedStateMachine):
         )
         self.sizes[made.batch_id] = 1
 
-    @rule(queue=queues, worker=st.sampled_from(["one", "two"]))
-    def lease(self, queue: str, worker: str) -> None:
-        held = chunks.lease(self.engine, worker, queue=queue)
-        if held is not None:
+    @rule(queue=queues, worker=st.sampled_from(["one", "two"]), most=st.sampled_from([1, 2, 20]))
+    def lease(self, queue: str, worker: str, most: int) -> None:
+        while most and (held := chunks.lease(self.engine, worker, queue=queue)) is not None:
             assert held.batch_id not in self.cancelled
             self.held.append(held)
+            most -= 1
 
     @rule(queue=queues)
     def work(self, queue: str) -> None:
@@ -129,6 +141,22 @@ class Store(RuleBasedStateMachine):
     @rule(number=which)
     def expire(self, number: int) -> None:
         self.run_out(f"lease_token = '{self.held[number % len(self.held)].token}'")
+
+    @precondition(lambda self: self.held)
+    @rule(number=which, late=st.booleans())
+    def overtake(self, number: int, late: bool) -> None:
+        """A lease that is in force runs out, somebody else gets the chunk, and then comes the late answer."""
+        with self.engine.connect() as connection:
+            tokens = {*connection.execute(text("SELECT lease_token FROM chunk WHERE state = 'leased'")).scalars()}
+        in_force = [held for held in self.held if held.token in tokens]
+        if not in_force:
+            return
+        slow = in_force[number % len(in_force)]
+        self.run_out(f"lease_token = '{slow.token}'")
+        self.reconcile(60.0)
+        self.lease(slow.queue, "two", 20)
+        if late:
+            self.finish(self.held.index(slow), ["optimal"] * 8, True)
 
     @rule(stale_seconds=st.sampled_from([0.0, 60.0]))
     def reconcile(self, stale_seconds: float) -> None:
@@ -217,8 +245,8 @@ def test_the_laws_hold_in_any_order(engine: Engine, monkeypatch: pytest.MonkeyPa
     run_state_machine_as_test(
         lambda: Store(engine),
         settings=settings(
-            max_examples=10,
-            stateful_step_count=25,
+            max_examples=20,
+            stateful_step_count=30,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         ),

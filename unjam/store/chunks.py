@@ -302,6 +302,7 @@ def _recover(connection: Connection, row: Any) -> list[int]:
     failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
     if failures:
         store(connection, held, failures)
+        connection.exec_driver_sql("DELETE FROM found")  # this transaction may give up others, too
     close(connection, row.id, "done")
     return []
 
