@@ -8,7 +8,7 @@ from typing import Any
 import unjam.watch
 import unjam.work
 
-_solve, _solve_many = unjam.work.solve, unjam.work.many.solve_many
+_solve, _solve_many = unjam.work.solve, unjam.work.rush_bulk.solve_many
 
 
 def _spoil(board: str) -> None:
@@ -34,5 +34,5 @@ def solve_many(boards: Any, *rest: Any) -> Any:
 
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 unjam.work.solve = solve
-unjam.work.many.solve_many = solve_many
+unjam.work.rush_bulk.solve_many = solve_many
 unjam.watch.STUCK_SECONDS = 1.0
