@@ -278,7 +278,9 @@ def test_the_answer_of_another_batch_ends_the_search(engine: Engine, database_ur
     assert_answered(engine, slow, one_process(MEDIUM))
 
 
-def test_a_slice_whose_table_is_missing_goes_to_another_worker(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slice_whose_table_is_missing_goes_to_another_worker(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     batch = started(engine, HARD)
     before = waiting(engine)
 
@@ -295,6 +297,7 @@ def test_a_slice_whose_table_is_missing_goes_to_another_worker(engine: Engine, m
             assert done is not None
     [row] = batches.results(engine, batch.batch_id)
     assert (row["outcome"], row["reason"]) == ("failed", "TableError: there is no such table here")
+    assert "failed: TableError: there is no such table here" in caplog.text
 
 
 def test_a_budget_that_would_end_while_the_search_is_divided_is_spent_by_one(engine: Engine) -> None:

@@ -72,7 +72,7 @@ def test_cancelling_the_batch_ends_running_searches(engine: Engine, database_url
     thread.start()
     wait_until(lambda: batches.status(engine, batch.batch_id).running_chunks == 2)
     batches.cancel(engine, batch.batch_id)
-    thread.join(4)
+    thread.join(15)
     assert not thread.is_alive()
     now = batches.status(engine, batch.batch_id)
     assert (now.state, now.running_chunks, now.outcomes) == ("cancelled", 0, {})
@@ -168,7 +168,9 @@ def test_an_error_of_one_puzzle_is_its_answer(
     assert {rows[number]["outcome"] for number in (0, 1, 3)} <= {"optimal", "unsolvable"}
 
 
-def test_answers_that_do_not_replay_are_failures(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_that_do_not_replay_are_failures(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     def wrong(found: Solution) -> Solution:
         return replace(found, moves=found.moves[:-1])
 
@@ -184,6 +186,8 @@ def test_answers_that_do_not_replay_are_failures(engine: Engine, monkeypatch: py
         [row] = batches.results(engine, batch.batch_id)
         assert (row["outcome"], row["length"], row["moves"]) == ("failed", None, None)
         assert row["reason"].startswith("does not replay: ")
+        assert f"failed: {row['reason']}" in caplog.text
+        caplog.clear()
 
 
 def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,6 +86,8 @@ def work_on_slice(engine: Engine, held: Lease, cancelled: Callable[[], bool], se
                 stored(lambda: slices.decline(engine, held))
                 return GivenBack([])  # nobody is told: it would be us again
             work = Work(answer=failure(found.task, error))
+    if work.answer is not None and work.answer.outcome is Outcome.FAILED:
+        log.error("puzzle %d, %s: failed: %s", found.task.puzzle_id, found.task.metric, work.answer.reason)
     advance = partial(split.advance, puzzle)
     given = stored(lambda: slices.give_back(engine, held, work, advance, split=not watch.stopped))
     return given or GivenBack([])

@@ -99,9 +99,10 @@ def _work_on(engine: Engine, held: Lease, cancelled: Callable[[], bool], seconds
                 continue
             if watch.stopped and solution.outcome is Outcome.BOUNDED:
                 break
-            if solution.outcome is Outcome.FAILED:
-                log.error("puzzle %d, %s: failed: %s", task.puzzle_id, task.metric, solution.reason)
             answers.append(Answer(task.puzzle_id, solution))
+    for answer in answers:
+        if answer.solution.outcome is Outcome.FAILED:
+            log.error("puzzle %d, %s: failed: %s", answer.puzzle_id, answer.solution.metric, answer.solution.reason)
     left = stored(lambda: chunks.finish(engine, held, answers, split=not watch.stopped))
     answered = 0 if left is None else len(answers)  # None: the lease was lost, and the answers with it
     waiting = [(chunk, held.queue) for chunk in left or []] + _bulk(shared)
@@ -239,7 +240,7 @@ class _Pool:
         """Fork a new one for a killed one; raises StoreError when they die before they have any work."""
         self._idle_deaths = 0 if worked else self._idle_deaths + 1
         if self._idle_deaths > IDLE_DEATHS:
-            raise StoreError("worker processes are killed as soon as they start")
+            raise StoreError("worker processes are killed as soon as they start: is the memory too small for so many?")
         if self._deadline is None:
             self.fork()
 
