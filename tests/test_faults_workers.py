@@ -49,9 +49,12 @@ def test_a_worker_that_is_told_to_stop_hands_its_chunk_back(engine: Engine, serv
     service.announce(batch)
     wait_for_holder(engine)
     before = time.monotonic()
-    worker.send_signal(signal.SIGTERM)
+    for _ in range(2):  # an impatient one
+        worker.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
     assert worker.wait(30) == 0
     assert time.monotonic() - before < 20
+    assert b"Bad file descriptor" not in service.log("one")
     now = batches.status(engine, batch.batch_id)
     assert (now.running_chunks, now.outcomes.get("bounded")) == (0, None)
     assert now.waiting_chunks > 0

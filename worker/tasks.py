@@ -7,6 +7,7 @@ import select
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from io import FileIO
 from typing import Any
 
 import structlog
@@ -77,27 +78,24 @@ def database_url() -> str:
 
 
 # A pipe whose writing end only the worker's main process has: when that closes it, or dies, the searches of the pool
-# processes end and hand back their chunks, so that a shutdown takes a second and not the rest of a budget.
-_pipe: tuple[int, int] | None = None
+# processes end and hand back their chunks, so that a shutdown takes a second and not the rest of a budget. A file is
+# closed but once: a second TERM, or a process forked after the first, must not close what has got its number since.
+_pipe: tuple[int, FileIO] | None = None
 
 
 @worker_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
 def _open_pipe(**_: Any) -> None:
     global _pipe
     heartbeat.forget_all()
-    _pipe = os.pipe()
+    reading, writing = os.pipe()
+    _pipe = reading, FileIO(writing, "w")
 
 
 @worker_process_init.connect  # type: ignore[untyped-decorator]  # Celery has no types
-def _keep_reading_end(**_: Any) -> None:
-    if _pipe is not None:
-        os.close(_pipe[1])
-
-
-@worker_shutting_down.connect  # type: ignore[untyped-decorator]  # Celery has no types
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def _close_writing_end(**_: Any) -> None:
     if _pipe is not None:
-        os.close(_pipe[1])
+        _pipe[1].close()
 
 
 def _shutting_down() -> bool:
