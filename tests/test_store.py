@@ -338,3 +338,10 @@ def test_who_is_stopped_in_a_transaction_loses_its_locks(database_url: str) -> N
         ]
     engine.dispose()
     assert shown == ["20s", "off"]
+
+
+def test_a_large_order_does_not_wait_for_a_vacuum(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "MANY", 1)
+    with engine.begin() as vacuum:
+        vacuum.execute(text("LOCK TABLE puzzle IN SHARE UPDATE EXCLUSIVE MODE"))
+        assert submit(engine, random_levels(3, families=("rush",)), budget=BUDGET).levels == 3

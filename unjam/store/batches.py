@@ -133,7 +133,8 @@ def submit(
             here | {"seconds": CHUNK_SECONDS, "short": SHORT_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES},
         ).one()
         if levels.number >= MANY:
-            connection.exec_driver_sql("ANALYZE puzzle, batch_item, pending")
+            # not while somebody else does it, nor behind a vacuum that may take hours
+            connection.exec_driver_sql("ANALYZE (SKIP_LOCKED) puzzle, batch_item, pending")
     answered = levels.number - levels.bad - made.levels
     return Submitted(batch_id, levels.number, made.puzzles, answered, levels.bad, made.chunks)
 
