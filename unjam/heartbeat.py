@@ -39,7 +39,7 @@ def forget_all() -> None:
 def stuck(seconds: float) -> list[int]:
     """The processes that have a chunk and made no progress for so long."""
     with suppress(OSError):
-        pids = [int(path.name) for path in _folder().iterdir() if path.name != _MOVED and _age(path) > seconds]
+        pids = [int(path.name) for path in _folder().iterdir() if path.name.isdecimal() and _age(path) > seconds]
         return sorted(filter(_lives, pids))
     return []
 
@@ -54,9 +54,7 @@ def _folder() -> Path:
 
 
 def _touch(name: str) -> None:
-    with suppress(
-        OSError
-    ):  # a health check is not worth a search: a folder that cannot be written is told by its silence
+    with suppress(OSError):  # not worth a search: where the folder cannot be written there is no health check
         folder = _folder()
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()

@@ -58,8 +58,8 @@ app.conf.update(
     task_publish_retry_policy={"max_retries": 1, "interval_start": 0.1},
     # A new pool process has so long to say that it is up; the default of 4 seconds kills healthy ones when busy.
     worker_proc_alive_timeout=60,
-    # Against what leaks slowly; a new process costs some milliseconds, and this many chunks last an hour or so. How
-    # much memory it may have: worker/memory.py.
+    # Against what leaks slowly; a new process costs some milliseconds, and this many chunks last for minutes at least.
+    # How much memory it may have: worker/memory.py.
     worker_max_tasks_per_child=1000,
     # No time limits: a search has its own budget of time, and one that does not end when told to is ended by the watch
     # beside it (unjam/watch.py). Soft limits do not reach a running C++ call.

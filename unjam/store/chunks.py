@@ -286,18 +286,18 @@ def _recover(connection: Connection, row: Any) -> list[int]:
         return wait_again(connection, row.id, split=True, attempts=LOST_LEASES - 1 if len(tasks) > 3 else 0)
     reason = f"the worker process died {row.attempts} times on this puzzle"
     held = Lease(
-        row.id,
-        row.batch_id,
-        row.queue,
-        row.lease_token,
-        row.worker,
-        Budget(),
-        None,
-        None,
-        False,
-        None,
-        row.attempts,
-        [],
+        chunk_id=row.id,
+        batch_id=row.batch_id,
+        queue=row.queue,
+        token=row.lease_token,
+        worker=row.worker,
+        budget=Budget(),
+        algorithm=None,
+        heuristic=None,
+        distributed=False,
+        checkpoint_id=None,
+        attempts=row.attempts,
+        tasks=[],
     )
     failures = [Answer(t.puzzle_id, Solution(t.metric, Outcome.FAILED, reason=reason)) for t in tasks]
     if failures:

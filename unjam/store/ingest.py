@@ -23,6 +23,7 @@ WORK_MEMORY = "64MB"  # of each sort and hash of Postgres for a large order
 
 Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
 Row = tuple[object, ...]
+ERROR = 5  # its place in a row
 
 
 @dataclass(slots=True)
@@ -87,9 +88,6 @@ def _store(connection: Connection, block: list[Row]) -> None:
                 copy.write_row(row)
         connection.exec_driver_sql(sql("add_puzzles"))
         connection.exec_driver_sql(sql("stage"))
-
-
-ERROR = 5  # its place in a row
 
 
 def _row(entry: Entry, metric: Metric | None, method: Method) -> Row:

@@ -33,5 +33,7 @@ def earlier_batch(connection: Connection, key_id: int | None, once: Once) -> int
     if row is None:
         return None
     if row.idempotency_digest != once.digest:
-        raise OrderConflict(f"the idempotency key {once.key!r} stands for another order, batch {row.id}")
+        raise OrderConflict(
+            f"the idempotency key {once.key!r} stands for another order, batch {row.id}: give this one another key"
+        )
     return int(row.id)

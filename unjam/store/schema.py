@@ -229,7 +229,7 @@ checkpoint = Table(
 
 # What one worker takes at a time. attempts counts leases; lease_token tells the present holder from earlier ones, and
 # leased is when it took the chunk. With a checkpoint it is a slice of that search. levels: how many of the batch wait
-# for it, as of the last time they were counted; of a search that is shared, the checkpoint counts.
+# for it, as of the last time they were counted; of a slice 0, as `pending` knows them.
 chunk = Table(
     "chunk",
     metadata,
