@@ -153,16 +153,15 @@ def test_an_order_that_failed_can_come_again(engine: Engine) -> None:
 def test_many_at_once_are_one_batch(engine: Engine) -> None:
     together = threading.Barrier(4, timeout=60)
 
-    def levels() -> Iterator[object]:
-        yield LEVELS[0]
-        together.wait()  # all have found no earlier batch
-        yield LEVELS[1]
+    def order_with_the_others(_: int) -> Submitted:
+        together.wait()
+        return order(engine, named("a"))
 
     with ThreadPoolExecutor(4) as pool:
-        made = [*pool.map(lambda _: order(engine, named("a"), levels=levels()), range(4))]
+        made = [*pool.map(order_with_the_others, range(4))]
     assert len({each.batch_id for each in made}) == 1
     assert sum(bool(each.chunks) for each in made) == 1
-    assert rows(engine, "SELECT count(*), sum(levels) FROM batch") == [(1, 2)]
+    assert rows(engine, "SELECT count(*), sum(levels) FROM batch") == [(1, len(LEVELS))]
 
 
 def test_the_levels_of_an_order_that_came_before_are_not_read(engine: Engine) -> None:

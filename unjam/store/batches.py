@@ -17,7 +17,7 @@ from unjam.puzzles.rush import Rush
 from unjam.search.rush_bulk import quick_rush
 from unjam.search.solution import Budget
 from unjam.store.answers import answer, known_holds, way_back, write_moves
-from unjam.store.ingest import staged, storable
+from unjam.store.ingest import add_levels, storable
 from unjam.store.once import Once, earlier_batch
 from unjam.store.schema import batch, chunk, pending
 from unjam.store.sql import sql
@@ -26,6 +26,7 @@ Queue = Literal["interactive", "bulk"]
 CHUNK_SECONDS = 2.0  # expected of a chunk, at most; whoever waits for a worker waits about so long
 SHORT_SECONDS = 0.25  # at least: each chunk of a batch waits for its turn
 CHUNK_PUZZLES = 8000  # at most
+WORK_MEMORY = "64MB"  # of each sort and hash of Postgres for a large order
 PAGE = 1000  # levels that results() holds at a time
 MANY = 10_000  # levels after which the planner is told at once, not when autovacuum comes by
 
@@ -101,19 +102,16 @@ def submit(
 
     An order with ``once`` becomes one batch, however often it comes; raises OrderConflict if it is another than before.
     """
-    if once is not None:  # before its levels are read for nothing; and below, as it may come twice at once
-        with engine.begin() as connection:
-            if (earlier := earlier_batch(connection, key_id, once)) is not None:
-                return _submitted_before(connection, earlier)
-    with staged(engine, entries, metric, (algorithm, heuristic)) as (connection, levels):
+    with engine.begin() as connection:
         if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
             return _submitted_before(connection, earlier)
+        connection.exec_driver_sql(f"SET LOCAL work_mem = '{WORK_MEMORY}'")
         batch_id = connection.execute(
             insert(batch)
             .values(
                 name=name and storable(name),
                 queue=queue,
-                levels=levels.number,
+                levels=0,
                 budget_seconds=budget.seconds,
                 budget_nodes=budget.nodes,
                 budget_bytes=budget.bytes,
@@ -126,12 +124,12 @@ def submit(
             )
             .returning(batch.c.id)
         ).scalar_one()
-        here = {"batch": batch_id}
-        connection.exec_driver_sql(sql("add_items"), here)
-        made = connection.exec_driver_sql(
-            sql("add_chunks"),
-            here | {"seconds": CHUNK_SECONDS, "short": SHORT_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES},
-        ).one()
+        levels = add_levels(engine, connection, batch_id, entries, metric, (algorithm, heuristic))
+        connection.execute(update(batch).where(batch.c.id == batch_id).values(levels=levels.number))
+        if levels.number >= MANY:
+            connection.exec_driver_sql("ANALYZE staging")
+        cut = {"seconds": CHUNK_SECONDS, "short": SHORT_SECONDS, "least": CHUNK_SECONDS / CHUNK_PUZZLES}
+        made = connection.exec_driver_sql(sql("add_chunks"), {"batch": batch_id, **cut}).one()
         if levels.number >= MANY:
             # not while somebody else does it, nor behind a vacuum that may take hours
             connection.exec_driver_sql("ANALYZE (SKIP_LOCKED) puzzle, batch_item, pending")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,11 +18,9 @@ from unjam.store.answers import symmetry_number
 from unjam.store.sql import sql
 
 BLOCK = 20_000
-WORK_MEMORY = "64MB"  # of each sort and hash of Postgres for a large order
 
 Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
-Row = tuple[object, ...]
-ERROR = 5  # its place in a row
+Row = tuple[tuple[object, ...], tuple[object, ...] | None]  # of batch_item, and of puzzle where there is one
 
 
 @dataclass(slots=True)
@@ -34,28 +31,34 @@ class Levels:
     bad: int = 0
 
 
-@contextmanager
-def staged(
-    engine: Engine, entries: Iterable[Entry], metric: Metric | None, method: Method
-) -> Iterator[tuple[Connection, Levels]]:
-    """A transaction on a session whose table ``staging`` has the levels of an order.
+def add_levels(
+    engine: Engine,
+    connection: Connection,
+    batch_id: int,
+    entries: Iterable[Entry],
+    metric: Metric | None,
+    method: Method,
+) -> Levels:
+    """Add the levels of an order to its batch, in its transaction, whose table ``staging`` has what they ask for.
 
-    Their puzzles are in the store already, and remain there if the order comes to nothing: they are nobody's.
+    Their puzzles enter the store in transactions of their own, which are short, so that no two orders wait for each
+    other; they remain if the order comes to nothing, since they are nobody's.
     """
-    with engine.connect() as connection:
-        try:
-            with connection.begin():
-                connection.exec_driver_sql(sql("block"))
-                connection.exec_driver_sql(sql("staging"))
-            levels = _stage(connection, entries, metric, method)
-            with connection.begin():
-                connection.exec_driver_sql(f"SET LOCAL work_mem = '{WORK_MEMORY}'")
-                connection.exec_driver_sql("ANALYZE staging")
-                yield connection, levels
-        finally:
-            if not connection.invalidated:
-                with connection.begin():
-                    connection.exec_driver_sql("DROP TABLE IF EXISTS staging")
+    connection.exec_driver_sql(sql("block"))
+    connection.exec_driver_sql(sql("staging"))
+    levels = Levels()
+    rows = (_row(entry, metric, method) for entry in entries)
+    storing: Future[None] | None = None
+    with engine.connect() as beside, ThreadPoolExecutor(1, "unjam-ingest") as thread:
+        while block := list(islice(rows, BLOCK)):
+            if storing is not None:
+                storing.result()
+            storing = thread.submit(_store, connection, beside, batch_id, block)
+            levels.number += len(block)
+            levels.bad += sum([item[ERROR] is not None for item, _ in block])
+        if storing is not None:
+            storing.result()
+    return levels
 
 
 def storable(text: str) -> str:
@@ -63,58 +66,57 @@ def storable(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
 
 
-def _stage(connection: Connection, entries: Iterable[Entry], metric: Metric | None, method: Method) -> Levels:
-    levels = Levels()
-    rows = (_row(entry, metric, method) for entry in entries)
-    storing: Future[None] | None = None
-    with ThreadPoolExecutor(1, "unjam-ingest") as thread:
-        while block := list(islice(rows, BLOCK)):
-            if storing is not None:
-                storing.result()
-            storing = thread.submit(_store, connection, block)
-            levels.number += len(block)
-            levels.bad += sum([row[ERROR] is not None for row in block])
-        if storing is not None:
-            storing.result()
-    return levels
+def _store(connection: Connection, beside: Connection, batch_id: int, block: list[Row]) -> None:
+    with beside.begin():
+        beside.exec_driver_sql(sql("block_puzzles"))
+        _copy(beside, "block_puzzles", [puzzle for _, puzzle in block if puzzle is not None])
+        beside.exec_driver_sql(sql("add_puzzles"))
+    connection.exec_driver_sql("TRUNCATE block")
+    _copy(connection, "block", [item for item, _ in block])
+    connection.exec_driver_sql(sql("add_items"), {"batch": batch_id})
 
 
-def _store(connection: Connection, block: list[Row]) -> None:
-    with connection.begin():
-        driver = connection.connection.driver_connection
-        assert driver is not None
-        with driver.cursor() as cursor, cursor.copy("COPY block FROM STDIN") as copy:
-            for row in block:
-                copy.write_row(row)
-        connection.exec_driver_sql(sql("add_puzzles"))
-        connection.exec_driver_sql(sql("stage"))
+def _copy(connection: Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+    driver = connection.connection.driver_connection
+    assert driver is not None
+    with driver.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
 
 
 def _row(entry: Entry, metric: Metric | None, method: Method) -> Row:
-    error, puzzle_columns = entry.error, _NO_PUZZLE
-    if entry.puzzle is not None:
+    error, asked, puzzle = entry.error, _NOTHING, entry.puzzle
+    if puzzle is not None:
         try:
-            puzzle_columns = _puzzle_columns(entry.puzzle, metric or entry.metric, method)
+            asked = _asked(puzzle, metric or entry.metric, method)
         except UnjamError as problem:
-            error = str(problem)
-    return (
+            error, puzzle = str(problem), None
+    item = (
         entry.index,
         entry.line,
         entry.name and storable(entry.name),
         [storable(tag) for tag in entry.tags] if entry.tags else "{}",  # the driver is slow at lists
         orjson.dumps(entry.known).decode() if entry.known else "{}",
         error and storable(error),
-        *puzzle_columns,
+        *asked,
     )
+    return item, None if puzzle is None else _columns(puzzle)
 
 
-_NO_PUZZLE: Row = (None,) * 10
+ERROR = 5  # its place in an item
+_NOTHING: tuple[object, ...] = (None,) * 7
 
 
-def _puzzle_columns(puzzle: Puzzle, asked: Metric | None, method: Method) -> Row:
-    metric = puzzle.check_metric(asked)
+def _asked(puzzle: Puzzle, metric: Metric | None, method: Method) -> tuple[object, ...]:
+    metric = puzzle.check_metric(metric)
     if method != (None, None):
         choose(puzzle, metric, *method)
+    fields = orjson.dumps(puzzle.fields()).decode()
+    cells = puzzle.width * puzzle.height
+    return puzzle.key, puzzle.family, cells, puzzle.pieces, metric, symmetry_number(puzzle), fields
+
+
+def _columns(puzzle: Puzzle) -> tuple[object, ...]:
     return (
         puzzle.key,
         puzzle.family,
@@ -123,7 +125,4 @@ def _puzzle_columns(puzzle: Puzzle, asked: Metric | None, method: Method) -> Row
         puzzle.height,
         puzzle.pieces,
         puzzle.canonical,
-        metric,
-        symmetry_number(puzzle),
-        orjson.dumps(puzzle.fields()).decode(),
     )

@@ -5,7 +5,6 @@ WITH unanswered AS (
     FROM (
         SELECT puzzle_id, metric, family, cells, pieces, count(*) AS levels, min(index) AS first
         FROM staging
-        WHERE error IS NULL
         GROUP BY puzzle_id, metric, family, cells, pieces
     ) w
     JOIN batch b ON b.id = %(batch)s

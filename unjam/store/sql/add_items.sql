@@ -1,3 +1,10 @@
+WITH level AS MATERIALIZED (
+    SELECT b.*, p.id AS puzzle_id FROM block b LEFT JOIN puzzle p USING (key)
+),
+asked AS (
+    INSERT INTO staging (index, puzzle_id, metric, family, cells, pieces)
+    SELECT index, puzzle_id, metric, family, cells, pieces FROM level WHERE error IS NULL
+)
 INSERT INTO batch_item (batch_id, index, line, name, tags, known, puzzle_id, metric, symmetry, fields, error)
 SELECT %(batch)s, index, line, name, tags, known, puzzle_id, metric, symmetry, fields, error
-FROM staging
+FROM level

@@ -1,5 +1,4 @@
--- The levels of one order, and what is needed of their puzzles.
+-- What all levels of an order ask for.
 CREATE TEMPORARY TABLE staging (
-    index integer, line integer, name text, tags text[], known json, error text, puzzle_id bigint, family text,
-    cells integer, pieces smallint, metric text, symmetry smallint, fields json
-)
+    index integer, puzzle_id bigint, metric text, family text, cells integer, pieces smallint
+) ON COMMIT DROP
