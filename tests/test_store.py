@@ -345,3 +345,18 @@ def test_a_large_order_does_not_wait_for_a_vacuum(engine: Engine, monkeypatch: p
     with engine.begin() as vacuum:
         vacuum.execute(text("LOCK TABLE puzzle IN SHARE UPDATE EXCLUSIVE MODE"))
         assert submit(engine, random_levels(3, families=("rush",)), budget=BUDGET).levels == 3
+
+
+def test_names_tags_and_letters_come_back_as_they_were(engine: Engine) -> None:
+    puzzle = unjam.parse("klotski", ["\\A.", '"A.', "N{."], goal=["...", "..A", "..A"])
+    odd = r'\N \. \\ "quoted" {a,b} \t ä 🚗 \x41'
+    entries = [
+        Entry(0, 1, puzzle, name=odd, tags=(odd, "", "NULL", "a,b"), known={"path": 3}),
+        Entry(1, 2, error=f"a tab\there, a line\nend, {odd}"),
+    ]
+    batch = submit(engine, entries, budget=BUDGET)
+    with engine.connect() as connection:
+        [good, bad] = connection.execute(text("SELECT name, tags, known, fields, error FROM batch_item ORDER BY index"))
+    assert (good.name, good.tags, good.known, good.fields) == (odd, list(entries[0].tags), {"path": 3}, puzzle.fields())
+    assert bad.error == entries[1].error
+    assert run(engine, batch)[0]["known_ok"] is not None

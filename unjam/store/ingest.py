@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection, Engine
@@ -18,9 +20,10 @@ from unjam.store.answers import symmetry_number
 from unjam.store.sql import sql
 
 BLOCK = 20_000
+SWITCH_SECONDS = 0.0005
 
 Method = tuple[str | None, str | None]  # algorithm and heuristic, where the user forces them
-Row = tuple[tuple[object, ...], tuple[object, ...] | None]  # of batch_item, and of puzzle where there is one
+Row = tuple[str, str, bool]  # of the tables block and block_puzzles, "" without a puzzle; whether it has an error
 
 
 @dataclass(slots=True)
@@ -44,6 +47,8 @@ def add_levels(
     Their puzzles enter the store in transactions of their own, which are short, so that no two orders wait for each
     other; they remain if the order comes to nothing, since they are nobody's.
     """
+    # The thread that stores mostly waits for Postgres: let it have the interpreter soon when an answer is there.
+    sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
     connection.exec_driver_sql(sql("block"))
     connection.exec_driver_sql(sql("staging"))
     levels = Levels()
@@ -55,7 +60,7 @@ def add_levels(
                 storing.result()
             storing = thread.submit(_store, connection, beside, batch_id, block)
             levels.number += len(block)
-            levels.bad += sum([item[ERROR] is not None for item, _ in block])
+            levels.bad += sum([bad for _, _, bad in block])
         if storing is not None:
             storing.result()
     return levels
@@ -69,19 +74,19 @@ def storable(text: str) -> str:
 def _store(connection: Connection, beside: Connection, batch_id: int, block: list[Row]) -> None:
     with beside.begin():
         beside.exec_driver_sql(sql("block_puzzles"))
-        _copy(beside, "block_puzzles", [puzzle for _, puzzle in block if puzzle is not None])
+        _copy(beside, "block_puzzles", "".join([puzzle for _, puzzle, _ in block]))
         beside.exec_driver_sql(sql("add_puzzles"))
     connection.exec_driver_sql("TRUNCATE block")
-    _copy(connection, "block", [item for item, _ in block])
+    _copy(connection, "block", "".join([item for item, _, _ in block]))
     connection.exec_driver_sql(sql("add_items"), {"batch": batch_id})
 
 
-def _copy(connection: Connection, table: str, rows: Iterable[tuple[object, ...]]) -> None:
+def _copy(connection: Connection, table: str, lines: str) -> None:
+    """In one go: each wait for Postgres gives the interpreter to the thread that reads, which keeps it for a while."""
     driver = connection.connection.driver_connection
     assert driver is not None
     with driver.cursor() as cursor, cursor.copy(f"COPY {table} FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
+        copy.write(lines)
 
 
 def _row(entry: Entry, metric: Metric | None, method: Method) -> Row:
@@ -91,20 +96,38 @@ def _row(entry: Entry, metric: Metric | None, method: Method) -> Row:
             asked = _asked(puzzle, metric or entry.metric, method)
         except UnjamError as problem:
             error, puzzle = str(problem), None
-    item = (
+    item = _line(
         entry.index,
         entry.line,
         entry.name and storable(entry.name),
-        [storable(tag) for tag in entry.tags] if entry.tags else "{}",  # the driver is slow at lists
+        _array([storable(tag) for tag in entry.tags]) if entry.tags else "{}",
         orjson.dumps(entry.known).decode() if entry.known else "{}",
         error and storable(error),
         *asked,
     )
-    return item, None if puzzle is None else _columns(puzzle)
+    return item, "" if puzzle is None else _line(*_columns(puzzle)), error is not None
 
 
-ERROR = 5  # its place in an item
 _NOTHING: tuple[object, ...] = (None,) * 7
+
+
+def _line(*values: object) -> str:
+    """A row in the text format of COPY."""
+    return "\t".join([_WRITE[type(value)](value) for value in values]) + "\n"
+
+
+_ESCAPES = str.maketrans({"\\": r"\\", "\t": r"\t", "\n": r"\n", "\r": r"\r"})
+_WRITE: dict[type, Callable[[Any], str]] = {
+    type(None): lambda _: r"\N",
+    int: str,
+    str: lambda text: text if text.isprintable() and "\\" not in text else text.translate(_ESCAPES),
+    bytes: lambda data: rf"\\x{data.hex()}",
+}
+
+
+def _array(texts: list[str]) -> str:
+    quoted = [text.replace("\\", r"\\").replace('"', r"\"") for text in texts]
+    return "{" + ",".join([f'"{text}"' for text in quoted]) + "}"
 
 
 def _asked(puzzle: Puzzle, metric: Metric | None, method: Method) -> tuple[object, ...]:

@@ -36,15 +36,17 @@ placed AS (
     FROM costly, total
     WINDOW in_order AS (PARTITION BY cost >= most ORDER BY first ROWS UNBOUNDED PRECEDING)
 ),
-ranked AS (
-    SELECT puzzle_id, metric, levels, dense_rank() OVER (ORDER BY alone, place) AS number FROM placed
+parts AS (
+    SELECT alone, place, sum(levels) AS levels, row_number() OVER (ORDER BY alone, place) AS number
+    FROM placed
+    GROUP BY alone, place
 ),
 made AS (
     INSERT INTO chunk (batch_id, queue, levels)
-    SELECT b.id, b.queue, n.levels
-    FROM batch b, (SELECT number, sum(levels) AS levels FROM ranked GROUP BY number) n
+    SELECT b.id, b.queue, p.levels
+    FROM batch b, parts p
     WHERE b.id = %(batch)s
-    ORDER BY n.number
+    ORDER BY p.number
     RETURNING id
 ),
 numbered AS (
@@ -53,6 +55,6 @@ numbered AS (
 waiting AS (
     INSERT INTO pending (batch_id, puzzle_id, metric, levels, chunk_id)
     SELECT %(batch)s, r.puzzle_id, r.metric, r.levels, n.id
-    FROM ranked r JOIN numbered n USING (number)
+    FROM placed r JOIN parts p USING (alone, place) JOIN numbered n USING (number)
 )
 SELECT t.puzzles, coalesce(t.waiting, 0)::integer AS levels, array(SELECT id FROM made ORDER BY id) AS chunks FROM total t

@@ -1,5 +1,7 @@
+-- OFFSET 0 as in add_puzzles.
 WITH level AS MATERIALIZED (
-    SELECT b.*, p.id AS puzzle_id FROM block b LEFT JOIN puzzle p USING (key)
+    SELECT b.*, p.id AS puzzle_id
+    FROM block b LEFT JOIN LATERAL (SELECT id FROM puzzle WHERE key = b.key OFFSET 0) p ON true
 ),
 asked AS (
     INSERT INTO staging (index, puzzle_id, metric, family, cells, pieces)
