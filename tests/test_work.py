@@ -25,6 +25,7 @@ from unjam.packs.entry import Entry
 from unjam.search.solution import Budget, Solution
 from unjam.settings import Settings
 from unjam.store import batches, chunks
+from unjam.watch import stored
 from unjam.work import drain, work
 
 BUDGET = Budget(seconds=60, bytes=10**9)
@@ -201,6 +202,19 @@ def test_a_long_search_keeps_its_lease(engine: Engine, monkeypatch: pytest.Monke
         thread.join(0.1)
     assert lost == 0
     assert batches.status(engine, batch.batch_id).outcomes == {"bounded": 1}
+
+
+def test_who_was_stopped_in_a_transaction_tries_again(engine: Engine) -> None:
+    pauses = [0.5, 0.0]
+
+    def step() -> int:
+        with engine.begin() as connection:
+            connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = '100ms'"))
+            time.sleep(pauses.pop(0))
+            return int(connection.execute(text("SELECT 1")).scalar_one())
+
+    assert stored(step) == 1
+    assert pauses == []
 
 
 def test_slow_chunks_are_shared_out(engine: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

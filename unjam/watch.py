@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import psycopg
 from sqlalchemy import Engine
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.exc import InternalError, OperationalError, SQLAlchemyError
 
 from unjam import heartbeat
 from unjam._kernels import Control
@@ -37,8 +37,9 @@ def stored(step: Callable[[], T]) -> T:
     for tries in range(1, STORE_TRIES):
         try:
             return step()
-        except (OperationalError, psycopg.OperationalError) as error:  # the latter: during a COPY
-            # Postgres restarts, or the network failed; the token keeps a retry harmless
+        except (OperationalError, InternalError, psycopg.OperationalError) as error:  # the latter: during a COPY
+            # Postgres restarts, the network failed, or we were stopped in a transaction for too long (InternalError);
+            # the token keeps a retry harmless
             log.warning("the store does not answer, trying again: %s", str(error).partition("\n")[0])
         time.sleep(0.1 * 2**tries)
     return step()
