@@ -33,9 +33,17 @@ following AS (
     ) c
     LIMIT 1
 ),
-taken AS (
+-- Who takes from the same batch at this moment notes the same: nobody waits for the other's commit.
+noted AS (
+    UPDATE turn SET taken = clock_timestamp()
+    WHERE batch_id = (
+        SELECT t.batch_id FROM turn t JOIN following f ON f.batch_id = t.batch_id FOR UPDATE OF t SKIP LOCKED
+    )
+),
+first AS (
     INSERT INTO turn (batch_id, owner, taken)
-    SELECT batch_id, owner, clock_timestamp() FROM following
-    ON CONFLICT (batch_id) DO UPDATE SET taken = excluded.taken
+    SELECT batch_id, owner, clock_timestamp() FROM following f
+    WHERE NOT EXISTS (SELECT FROM turn t WHERE t.batch_id = f.batch_id)
+    ON CONFLICT (batch_id) DO NOTHING
 )
 SELECT id FROM following
