@@ -13,7 +13,7 @@ OURS = ("unjam", "cli", "api", "worker", "migrations")
 LAYERS = {
     "unjam.errors": (),
     "unjam._kernels": ("unjam._kernels_base", "unjam._kernels_v3"),
-    "unjam.settings": (),
+    "unjam.settings": ("unjam.errors",),
     "unjam.logs": (),
     "unjam.puzzles": ("unjam.errors", "unjam.puzzles"),
     "unjam.search": ("unjam.errors", "unjam._kernels", "unjam.puzzles", "unjam.search"),

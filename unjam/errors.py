@@ -57,6 +57,10 @@ class TableError(UnjamError):
     """The table (a pattern database or an atlas) is missing, cannot be made, or does not hold what it should."""
 
 
+class SettingsError(UnjamError):
+    """A setting is wrong."""
+
+
 class StoreError(UnjamError):
     """The store could not do this."""
 

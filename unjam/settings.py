@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from unjam.errors import SettingsError
 
 
 class Settings(BaseSettings):
@@ -65,5 +67,9 @@ class Settings(BaseSettings):
 
 @cache
 def get_settings() -> Settings:
-    """The settings of this process, read once."""
-    return Settings()
+    """The settings of this process, read once; raises SettingsError, which names each that is wrong."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = (f"UNJAM_{str(one['loc'][0]).upper()} is {one['input']!r}: {one['msg']}" for one in error.errors())
+        raise SettingsError("\n".join(wrong)) from None
