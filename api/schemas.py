@@ -19,7 +19,7 @@ Heuristic = Literal["manhattan", "linear-conflict", "walking-distance", "pdb"]
 Count = Annotated[int, Field(gt=0, lt=2**63)]
 Board = str | list[str] | list[int | None] | list[list[int | None]]
 
-NO_NUL = r"^[^\x00]*$"  # Postgres keeps no NUL in a text
+PLAIN = r"^[^\x00-\x1f\x7f-\x9f]*$"  # names are shown in terminals, which obey control characters
 LONGEST_SECONDS = 7 * 86400
 
 RUSH: dict[str, Any] = {"family": "rush", "board": "ooooooooooooAAoooBoooooBoooooooooooo", "known": {"slide": 2}}
@@ -86,7 +86,7 @@ class SearchOrder(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    name: str | None = Field(None, max_length=200, pattern=NO_NUL)
+    name: str | None = Field(None, max_length=200, pattern=PLAIN)
     metric: MetricName | None = Field(None, description="For all levels; without it, each level's own or its family's.")
     budget: BudgetOrder = Field(default_factory=BudgetOrder, description="For each puzzle.")
     algorithm: Algorithm | None = Field(None, description="Force an algorithm.")
@@ -114,7 +114,7 @@ class PackOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str | None = Field(None, max_length=200, pattern=NO_NUL)
+    name: str | None = Field(None, max_length=200, pattern=PLAIN)
     metric: MetricName | None = None
     seconds: float | None = Field(60.0, gt=0, le=LONGEST_SECONDS, allow_inf_nan=False)
     nodes: Count | None = None

@@ -32,6 +32,7 @@ def test_unknown_things_are_not_found(idle_api: httpx.Client) -> None:
         ("/v1/batches", {"levels": [TILES], "budget": {"seconds": 0}}, "invalid_request", "seconds"),
         ("/v1/batches", {"levels": [TILES], "budget": {"nodes": 2**70}}, "invalid_request", "nodes"),
         ("/v1/batches", {"levels": [TILES], "name": "a\0b"}, "invalid_request", "name"),
+        ("/v1/batches", {"levels": [TILES], "name": "\x1b[31mred"}, "invalid_request", "name"),
         ("/v1/batches", {"levels": [TILES], "budget": {"nodes": "5"}}, "invalid_request", "nodes"),
         ("/v1/batches", {"levels": [TILES], "distributed": 1}, "invalid_request", "distributed"),
         ("/v1/solve", TILES | {"board": [[1, 2], [3, True]]}, "invalid_request", "board"),
