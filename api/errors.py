@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import InterfaceError, OperationalError, TimeoutError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import compile_path
 
 from api.request_id import HEADER, request_id
@@ -114,6 +115,10 @@ def install(app: FastAPI) -> None:
     async def store_unavailable(request: Request, error: Exception) -> JSONResponse:
         log.error("store unavailable", path=request.url.path, error=str(error))
         return answer(503, "store_unavailable", "The database does not answer.", {}, {"Retry-After": "5"})
+
+    @app.exception_handler(ClientDisconnect)
+    async def client_gone(request: Request, error: ClientDisconnect) -> JSONResponse:
+        return answer(400, "bad_request", "The body ended before it was complete.", {})  # for the log; nobody reads it
 
     @app.exception_handler(Exception)
     async def any_error(request: Request, error: Exception) -> JSONResponse:
