@@ -15,6 +15,7 @@ from sqlalchemy import Engine, Row, bindparam, func, insert, select, text, updat
 
 from unjam.errors import NoSuchKey
 from unjam.store.database import reading
+from unjam.store.ingest import storable
 from unjam.store.schema import api_key, batch
 
 Scope = Literal["read", "submit", "admin"]
@@ -57,7 +58,7 @@ def create(
     random = secrets.token_bytes(32)
     secret = MARK + random.hex()
     values = {
-        "name": name,
+        "name": storable(name),
         "prefix": secret[:SHOWN],
         "digest": sha256(random).digest(),
         "scopes": sorted(set(scopes)),
