@@ -85,7 +85,6 @@ inline std::optional<RushText> read_rush(std::string_view board, std::string_vie
       known.stride = cell - known.first;
       const bool across = known.stride == 1 && cell % rush.width != 0;
       if (!across && known.stride != rush.width) return std::nullopt;
-      if (!across) known.stride = rush.width;
     }
     if (known.length > 2) {
       const bool follows = cell == known.first + (known.length - 1) * known.stride;

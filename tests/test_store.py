@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +19,9 @@ from unjam.errors import NoSuchBatch, PackError
 from unjam.packs.entry import Entry
 from unjam.puzzles.grid import symmetries
 from unjam.search.solution import Budget
-from unjam.store import batches
+from unjam.store import batches, database, ingest
 from unjam.store.batches import Submitted, results, status, submit
-from unjam.store.database import open_engine
+from unjam.store.database import CONNECTIONS, open_engine
 from unjam.store.lookup import by_key, lookup, stats
 from unjam.work import work
 
@@ -360,3 +363,34 @@ def test_names_tags_and_letters_come_back_as_they_were(engine: Engine) -> None:
     assert (good.name, good.tags, good.known, good.fields) == (odd, list(entries[0].tags), {"path": 3}, puzzle.fields())
     assert bad.error == entries[1].error
     assert run(engine, batch)[0]["known_ok"] is not None
+
+
+def test_more_orders_at_once_than_there_are_connections(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "BLOCK", 2)
+    together = threading.Barrier(CONNECTIONS, timeout=60)
+
+    def order(number: int) -> Submitted:
+        def levels() -> Iterator[Entry]:
+            if number < CONNECTIONS:
+                together.wait()  # all hold a connection
+            yield from random_levels(5, seed=number, families=("rush",))
+
+        return submit(engine, levels(), budget=BUDGET)
+
+    with ThreadPoolExecutor(2 * CONNECTIONS) as pool:
+        made = list(pool.map(order, range(2 * CONNECTIONS)))
+    assert [one.levels for one in made] == [5] * len(made)
+
+
+def test_levels_that_are_slow_to_read_do_not_end_their_order(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "IDLE_SECONDS", 1)
+    engine = open_engine(database_url)
+
+    def levels() -> Iterator[Entry]:
+        yield from random_levels(1, families=("rush",))
+        time.sleep(2.5)
+
+    assert submit(engine, levels(), budget=BUDGET).levels == 1
+    engine.dispose()

@@ -106,6 +106,8 @@ def submit(
         if once is not None and (earlier := earlier_batch(connection, key_id, once)) is not None:
             return _submitted_before(connection, earlier)
         connection.exec_driver_sql(f"SET LOCAL work_mem = '{WORK_MEMORY}'")
+        # nobody else waits for what it holds, and reading the levels may take long
+        connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
         batch_id = connection.execute(
             insert(batch)
             .values(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 import psycopg
-from sqlalchemy import Connection, Engine, create_engine, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from unjam.errors import StoreError
@@ -31,7 +31,7 @@ CONNECTIONS = 15  # of an engine at most
 LOCK_SECONDS, LOCK_TRIES = 3, 100  # how long a migration holds up others while it waits for a lock, and how often
 
 
-def open_engine(url: str) -> Engine:
+def open_engine(url: str | URL) -> Engine:
     """An engine with its pool of connections. Connections do not survive a fork: open it after forking."""
     target = make_url(url).set(drivername="postgresql+psycopg")
     arguments = {name: value for name, value in PATIENCE.items() if name not in target.query}
@@ -52,6 +52,17 @@ def open_engine(url: str) -> Engine:
 def reading(engine: Engine) -> Engine:
     """The same engine, and pool, for single queries: no BEGIN and no ROLLBACK go to the server and back with them."""
     return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+@contextmanager
+def beside(engine: Engine) -> Iterator[Connection]:
+    """A connection that is not of the engine's pool: who holds one and waits for another may wait for ever."""
+    other = open_engine(engine.url)
+    try:
+        with other.connect() as connection:
+            yield connection
+    finally:
+        other.dispose()
 
 
 @contextmanager

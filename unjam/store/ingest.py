@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,6 +17,7 @@ from unjam.packs.entry import Entry
 from unjam.puzzles.puzzle import Metric, Puzzle
 from unjam.search.solve import choose
 from unjam.store.answers import symmetry_number
+from unjam.store.database import beside
 from unjam.store.sql import sql
 
 BLOCK = 20_000
@@ -33,6 +34,10 @@ class Levels:
     number: int = 0
     bad: int = 0
 
+    def add(self, block: list[Row]) -> None:
+        self.number += len(block)
+        self.bad += sum([bad for _, _, bad in block])
+
 
 def add_levels(
     engine: Engine,
@@ -44,24 +49,26 @@ def add_levels(
 ) -> Levels:
     """Add the levels of an order to its batch, in its transaction, whose table ``staging`` has what they ask for.
 
-    Their puzzles enter the store in transactions of their own, which are short, so that no two orders wait for each
-    other; they remain if the order comes to nothing, since they are nobody's.
+    The puzzles of a large order enter the store in transactions of their own, which are short, so that no two orders
+    wait for each other; they remain if the order comes to nothing, since they are nobody's.
     """
-    # The thread that stores mostly waits for Postgres: let it have the interpreter soon when an answer is there.
-    sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
     connection.exec_driver_sql(sql("block"))
     connection.exec_driver_sql(sql("staging"))
     levels = Levels()
     rows = (_row(entry, metric, method) for entry in entries)
-    storing: Future[None] | None = None
-    with engine.connect() as beside, ThreadPoolExecutor(1, "unjam-ingest") as thread:
-        while block := list(islice(rows, BLOCK)):
-            if storing is not None:
-                storing.result()
-            storing = thread.submit(_store, connection, beside, batch_id, block)
-            levels.number += len(block)
-            levels.bad += sum([bad for _, _, bad in block])
-        if storing is not None:
+    block = list(islice(rows, BLOCK))
+    levels.add(block)
+    if len(block) < BLOCK:
+        _add_puzzles(connection, block)
+        _add_items(connection, batch_id, block)
+        return levels
+    # The thread that stores mostly waits for Postgres: let it have the interpreter soon when an answer is there.
+    sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
+    with beside(engine) as other, ThreadPoolExecutor(1, "unjam-ingest") as thread:
+        while block:
+            storing = thread.submit(_store, connection, other, batch_id, block)
+            block = list(islice(rows, BLOCK))
+            levels.add(block)
             storing.result()
     return levels
 
@@ -71,11 +78,19 @@ def storable(text: str) -> str:
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()
 
 
-def _store(connection: Connection, beside: Connection, batch_id: int, block: list[Row]) -> None:
-    with beside.begin():
-        beside.exec_driver_sql(sql("block_puzzles"))
-        _copy(beside, "block_puzzles", "".join([puzzle for _, puzzle, _ in block]))
-        beside.exec_driver_sql(sql("add_puzzles"))
+def _store(connection: Connection, other: Connection, batch_id: int, block: list[Row]) -> None:
+    with other.begin():
+        _add_puzzles(other, block)
+    _add_items(connection, batch_id, block)
+
+
+def _add_puzzles(connection: Connection, block: list[Row]) -> None:
+    connection.exec_driver_sql(sql("block_puzzles"))
+    _copy(connection, "block_puzzles", "".join([puzzle for _, puzzle, _ in block]))
+    connection.exec_driver_sql(sql("add_puzzles"))
+
+
+def _add_items(connection: Connection, batch_id: int, block: list[Row]) -> None:
     connection.exec_driver_sql("TRUNCATE block")
     _copy(connection, "block", "".join([item for item, _, _ in block]))
     connection.exec_driver_sql(sql("add_items"), {"batch": batch_id})
