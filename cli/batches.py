@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cli.options import Source, as_json, open_store, takes_levels, takes_search
+from cli.options import Name, Source, as_json, open_store, takes_levels, takes_search
 from cli.output import json_line, takes_output, write_out, write_rows
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ batch_argument = click.argument("batch", type=click.IntRange(min=1))
 @takes_levels
 @takes_search
 @click.option("--queue", type=click.Choice(["bulk", "interactive"]), default="bulk", show_default=True)
-@click.option("--name", help="Name of the batch.  [default: the name of the pack]")
+@click.option("--name", type=Name(), help="Name of the batch.  [default: the name of the pack]")
 @click.option("--json", "as_json", is_flag=True, help="Write what was accepted as JSON.")
 def submit(
     source: Source,

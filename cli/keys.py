@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from cli.options import open_store
+from cli.options import Name, open_store
 from cli.output import json_line, write_out
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def keys() -> None:
 
 
 @keys.command()
-@click.argument("name")
+@click.argument("name", type=Name())
 @click.option(
     "--scope",
     "scopes",

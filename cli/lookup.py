@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,10 @@ def lookup(
 
     report = Report(unanswered="not stored")
     with open_store() as (_, engine), source.entries() as entries:
-        write_rows(lambda: stored(engine, entries, metric), report, as_json, output, output_format)
+        rows: Iterable[Mapping[str, Any]] = stored(engine, entries, metric)
+        if as_json and output is not None:
+            rows = list(rows)  # to be written twice
+        write_rows(lambda: rows, report, as_json, output, output_format)
     report.show(as_json, moves=source.pack is None)
     ctx.exit(report.exit_code)
 

@@ -74,8 +74,8 @@ def _outside_fault(error: Exception) -> str | None:
 
     if isinstance(error, UnjamError):
         return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     if "sqlalchemy" in sys.modules:
         from sqlalchemy.exc import OperationalError
 

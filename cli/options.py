@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial, wraps
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -27,6 +28,7 @@ METRICS = ("step", "slide", "path")
 ALGORITHMS = ("bfs", "two-way", "astar", "idastar")
 HEURISTICS = ("manhattan", "linear-conflict", "walking-distance", "pdb")
 FORMATS = ("jsonl", "csv", "text", "lines")
+LONGEST_NAME = 200
 MOST = 2**63 - 1  # nodes or bytes that the store can keep as a budget
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Write one JSON object a level to standard output.")
@@ -150,11 +152,30 @@ class Seconds(click.ParamType[float]):
 
     name = "float"
 
+    def __init__(self, least: float = 0.0, most: float = inf) -> None:
+        self.least, self.most = least, most
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         seconds = click.FLOAT.convert(value, param, ctx)
         if not seconds > 0:
             self.fail(f"{value!r} is no time above zero", param, ctx)
+        if not self.least <= seconds <= self.most:
+            self.fail(f"{value!r} is not between {self.least:g} and {self.most:g} seconds", param, ctx)
         return float(seconds)
+
+
+class Name(click.ParamType[str]):
+    """A name that a terminal can show: it obeys control characters."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not text.strip() or len(text) > LONGEST_NAME:
+            self.fail(f"a name has 1 to {LONGEST_NAME} characters", param, ctx)
+        if any(ord(character) < 32 or 127 <= ord(character) < 160 for character in text):
+            self.fail("a name has no control characters", param, ctx)
+        return text
 
 
 def takes_budget(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import rich_click as click
 
-from cli.options import open_store
+from cli.options import Seconds, open_store
 from cli.output import json_line, write_out
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ SHOWN = 20  # batches, and workers
 
 
 @click.command()
-@click.option(
-    "--interval", type=click.FloatRange(min=0.2), default=2.0, show_default=True, help="Seconds between two looks."
-)
+@click.option("--interval", type=Seconds(0.2, 3600), default=2.0, show_default=True, help="Seconds between two looks.")
 @click.option("--once", is_flag=True, help="Look twice, for rates, print once and end.")
 @click.option("--json", "as_json", is_flag=True, help="Write what is now as one JSON object and end.")
 def top(interval: float, once: bool, as_json: bool) -> None:

@@ -221,6 +221,11 @@ class TestSolve:
         assert (first["length"], first["moves"], first["known_ok"]) == ("2", moves, "true")
         assert (second["line"], second["outcome"]) == ("2", "")
         assert (tmp_path / "answers.txt").read_text().splitlines()[0] == f"two: slide 2: {moves}"
+        both = unjam("lookup", pack, "--json", "--output", tmp_path / "known.jsonl", code=1)
+        assert lines(both.stdout) == lines((tmp_path / "known.jsonl").read_text()) != []
+        (tmp_path / "known.jsonl").unlink()
+        full = unjam("solve", pack, "--output", "/dev/full", code=2)
+        assert "No space left on device" in full.stderr
         unjam("solve", pack, "--output", tmp_path / "missing" / "x.csv", code=2)
         assert sorted(path.name for path in tmp_path.iterdir()) == [
             "answers.csv",

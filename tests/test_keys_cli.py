@@ -115,3 +115,9 @@ def test_a_secret_is_neither_logged_nor_stored(unjam: Unjam, engine: Engine, dat
     for place in (logged, json.dumps(stored)):
         for part in (hidden, hidden.upper(), hidden[:20], hidden[-20:]):
             assert part not in place
+
+
+@pytest.mark.parametrize("name", ["", " ", "\x1b[31mred", "a\nb", "x" * 201])
+def test_names_that_a_terminal_would_obey_are_refused(unjam: Unjam, name: str) -> None:
+    assert "Invalid value" in unjam("keys", "create", name, code=2).stderr
+    assert "Invalid value" in unjam("submit", "-", "--name", name, code=2).stderr

@@ -82,3 +82,8 @@ def test_live_until_it_is_told_to_stop(engine: Engine, database_url: str, key: s
     child.close()
     assert child.exitstatus == 0
     assert "\x1b[?1049l" in child.before, "the terminal is given back"
+
+
+@pytest.mark.parametrize("interval", ["nan", "inf", "0", "0.01", "1e30", "-1"])
+def test_intervals_that_are_none_are_refused(unjam: Unjam, interval: str) -> None:  # noqa: F811
+    assert "Invalid value for '--interval'" in unjam("top", "--once", "--interval", interval, code=2).stderr
