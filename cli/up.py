@@ -12,14 +12,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 from time import monotonic
+from typing import TYPE_CHECKING
 
 import rich_click as click
 
 from cli.interrupt import interruptible
 from cli.options import without_password
 
+if TYPE_CHECKING:
+    from unjam.settings import Settings
+
 STARTUP_SECONDS = 5.0  # a part that ends sooner than this is broken; later, it is started again
 STOP_SECONDS = 30.0
+LOOK_SECONDS = 1.0  # between two looks at the private servers
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -62,7 +67,7 @@ def up(ctx: click.Context, processes: int | None, host: str | None, port: int | 
                 click.echo(f"database  {without_password(database_url)}")
                 click.echo(f"broker    {without_password(redis_url)}")
                 click.echo("unjam is up; Ctrl-C stops it")
-            broken = _watch(parts, stop)
+            broken = _watch(parts, settings, stop)
             click.echo("stopping", err=True)
     click.echo("stopped", err=True)
     ctx.exit(2 if broken else 0)
@@ -126,9 +131,13 @@ def _answers(url: str, stop: Event, parts: list[_Part]) -> bool:
     return False
 
 
-def _watch(parts: list[_Part], stop: Event) -> bool:
-    """Keep the parts running until we are told to stop; true if one of them cannot be kept running."""
+def _watch(parts: list[_Part], settings: Settings, stop: Event) -> bool:
+    """Keep everything running until we are told to stop; true if one of the parts cannot be kept running."""
+    looked = monotonic()
     while not stop.wait(0.2):
+        if monotonic() - looked > LOOK_SECONDS:
+            _start_killed_servers(settings)
+            looked = monotonic()
         for part in parts:
             if (code := part.process.poll()) is not None:
                 if monotonic() - part.started < STARTUP_SECONDS:
@@ -137,3 +146,16 @@ def _watch(parts: list[_Part], stop: Event) -> bool:
                 click.echo(f"{part.name} ended with code {code}: started again", err=True)
                 part.start()
     return False
+
+
+def _start_killed_servers(settings: Settings) -> None:
+    """Private servers are up as long as anybody wants them; to want one that was killed is to start it."""
+    from unjam.store.postgres import private_postgres
+    from unjam.store.redis import private_redis
+
+    if settings.database_url is None:
+        with private_postgres(settings.home):
+            pass
+    if settings.redis_url is None:
+        with private_redis(settings.home):
+            pass

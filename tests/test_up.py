@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from pathlib import Path
 import pytest
 
 from tests.test_cli import LOT, STUCK, TWO, UNJAM, write_pack
+from unjam.store.postgres import _private
+from unjam.store.redis import PrivateRedis
 
 
 @contextmanager
@@ -65,6 +68,27 @@ def test_the_whole_service(tmp_path: Path) -> None:
     goodbye = ["worker:"] * 2  # of Celery
     assert words == ["API", "database", "broker", "unjam", "stopping", *goodbye, "stopped"], log.read_text()
     assert not [line for line in command_lines() if str(tmp_path) in line or f"--port={port}" in line]
+
+
+def test_private_servers_that_are_killed_are_started_again(tmp_path: Path) -> None:
+    with service(tmp_path) as (up, _, environment, log):
+        home = Path(environment["UNJAM_HOME"])
+        servers = [_private(home), PrivateRedis(home / "redis")]
+        killed = [server.pid() for server in servers]
+        for pid in killed:
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
+        end = time.monotonic() + 60
+        while not all(server.ready() and server.pid() not in killed for server in servers):
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+        pack = write_pack(tmp_path / "pack.jsonl", TWO)
+        submit = [*UNJAM, "submit", str(pack)]
+        batch = subprocess.run(submit, env=environment, capture_output=True, text=True, check=True).stdout.strip()
+        results = [*UNJAM, "results", batch, "--wait", "--json"]
+        done = subprocess.run(results, env=environment, capture_output=True, text=True, timeout=120, check=True)
+        assert json.loads(done.stdout)["length"] == 2
+        assert up.poll() is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child that its parent was killed")
